@@ -404,8 +404,7 @@ impl<'a> CopyBatch<'a> {
                 let _ending = WorkerEnd { ended: &ended, caller: &caller };
                 work_on();
             };
-            let begin =
-                |_: &usize| thread::Builder::new().spawn_scoped(scope, work_to_end).is_ok();
+            let begin = |_: &usize| thread::Builder::new().spawn_scoped(scope, work_to_end).is_ok();
             let threads = (0..count).filter(begin).count();
             // The system may refuse threads.
             if threads == 0 {
