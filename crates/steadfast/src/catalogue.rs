@@ -269,8 +269,7 @@ impl Catalogue {
             let (db, _held) = schema::connect(&home, Access::Write)?;
             place::remove_shared_memory(&home);
             let root = root_of(&db, &home)?;
-            directory::ensure_all(&db)?;
-            runs::ensure_slices(&db)?;
+            ensure_whole(&db)?;
             let (file, lock, readers) = (file.to_owned(), Some(lock), None);
             let rows = RefCell::default();
             Ok(Catalogue { db, _held, home, file, root, writes: true, lock, readers, rows })
@@ -295,7 +294,7 @@ impl Catalogue {
         let access = if place::has_log(&home) { Access::ReadLog } else { Access::Read };
         let (db, _held) = schema::connect(&home, access)?;
         let root = root_of(&db, &home)?;
-        reading(&db, || directory::ensure_all(&db))?;
+        reading(&db, || ensure_whole(&db))?;
         let (file, lock, rows) = (file.to_owned(), None, RefCell::default());
         Ok(Catalogue { db, _held, home, file, root, writes: false, lock, readers, rows })
     }
@@ -536,6 +535,12 @@ impl Drop for Catalogue {
             }
         }
     }
+}
+
+/// Checks that no directory and no slice is lost: their files would be neither known nor missing.
+fn ensure_whole(db: &Connection) -> Result<(), DbError> {
+    directory::ensure_all(db)?;
+    runs::ensure_slices(db)
 }
 
 /// Opens the folder of an existing catalogue. SQLite's error would only be "unable to open".

@@ -548,7 +548,6 @@ pub(super) fn each_slice(
     visit: &mut AuditVisit<'_>,
 ) -> Result<(), DbError> {
     let mut buffer = Vec::new();
-    runs::ensure_slices(db)?;
     loop {
         let place = after.as_ref().map(|(directory, first)| (*directory, first.as_slice()));
         let page = slices_after(db, place, PAGE_LEN)?;

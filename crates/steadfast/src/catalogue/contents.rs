@@ -13,7 +13,7 @@ use super::directory::{Paths, at_path};
 use super::entry::{FileFacts, FileRecord};
 use super::error::DbError;
 use super::slice_cache::{SliceCache, reading};
-use super::{Catalogue, CatalogueError, column, runs};
+use super::{Catalogue, CatalogueError, column};
 use steadfast_digest::Digest;
 use steadfast_manifest::tag::Tag;
 
@@ -67,7 +67,6 @@ fn contents(
     is_wanted: &dyn Fn(&[u8]) -> bool,
     visit: &mut dyn FnMut(RecordedContents) -> ControlFlow<()>,
 ) -> Result<(), DbError> {
-    runs::ensure_slices(db)?;
     let mut statement =
         db.prepare("SELECT digest, directory, name FROM entries WHERE digest IS NOT NULL")?;
     let mut rows = statement.query(())?;

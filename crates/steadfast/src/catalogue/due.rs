@@ -124,7 +124,7 @@ impl Due {
         };
         // The counts are of one moment. Files are streamed later, in their state at that time.
         due.catalogue.db.execute_batch("BEGIN")?;
-        let counted = runs::ensure_slices(&due.catalogue.db).and_then(|()| due.count());
+        let counted = due.count();
         due.catalogue.db.execute_batch("COMMIT")?;
         let classes = counted?;
         due.known = classes.values().map(|(files, _)| files).sum();

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, params};
 use steadfast::catalogue::{Catalogue, CatalogueErrorKind, DueOptions, RunScope, RunStart};
 use steadfast::known::{KnownResult, KnownWord, known};
-use steadfast::monitor::{NoticeMonitor, ResultMonitor};
-use steadfast::{Notice, Origin, Selection, Verb, VerbKind, Verdict};
+use steadfast::monitor::{Event, NoticeMonitor, ResultMonitor};
+use steadfast::{Notice, Origin, Run, Selection, Verb, VerbKind, Verdict};
 
 use crate::catalogue::{Garden, Way, moment, writer};
 use crate::catalogue_trouble::{catalogued, told};
@@ -360,6 +360,38 @@ fn damage_is_refused_noticed_or_harmless(lost: bool) {
     println!("refused, noticed, harmless: {outcomes:?}");
     let [refused, noticed, _] = outcomes["entries"];
     assert!(refused + noticed > 10, "{outcomes:?}");
+}
+
+#[test]
+fn runs_that_only_read_find_that_pages_of_the_catalogue_changed_places() {
+    let tree = Tree::new();
+    for number in 0..60 {
+        tree.write(format!("d{}/f{number:02}", number % 3), format!("contents {number}"));
+    }
+    let file = catalogued(&tree);
+    fs::remove_file(tree.at("d0/f00")).unwrap();
+    let whole = fs::read(&file).unwrap();
+    let selection = Selection::of([tree.path()]);
+    let (options, pages) = (crate::tree::usual(), whole.len() / 4096);
+    let (mut refused, mut noticed) = (0, 0);
+    for (one, other) in (1..pages).flat_map(|one| (1..one).map(move |other| (one, other))) {
+        let mut swapped = whole.clone();
+        swapped[one * 4096..][..4096].copy_from_slice(&whole[other * 4096..][..4096]);
+        swapped[other * 4096..][..4096].copy_from_slice(&whole[one * 4096..][..4096]);
+        fs::write(&file, &swapped).unwrap();
+        let reading = options.clone().with(|options| options.dry_run = true);
+        match Run::of(Verb::check(), selection.clone(), reading).run(&mut |_: &Event| {}) {
+            Err(_) => refused += 1,
+            Ok(summary) => {
+                assert_ne!(summary.exit_status().code(), 0, "pages {one} and {other}");
+                noticed += 1;
+            }
+        }
+        if let Ok(Some(changes)) = steadfast::changes(&selection, &options) {
+            assert_eq!(changes.missing, [Path::new("d0/f00")], "pages {one} and {other}");
+        }
+    }
+    assert!(refused > 5 && noticed > 5, "{refused} {noticed}");
 }
 
 #[test]
