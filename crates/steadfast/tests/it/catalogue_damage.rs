@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, params};
 use steadfast::catalogue::{Catalogue, CatalogueErrorKind, DueOptions, RunScope, RunStart};
 use steadfast::known::{KnownResult, KnownWord, known};
-use steadfast::monitor::{Event, NoticeMonitor, ResultMonitor};
+use steadfast::monitor::{NoticeMonitor, ResultMonitor};
 use steadfast::{Notice, Origin, Run, Selection, Verb, VerbKind, Verdict};
 
 use crate::catalogue::{Garden, Way, moment, writer};
-use crate::catalogue_trouble::{catalogued, told};
+use crate::catalogue_trouble::{Told, catalogued, told};
 use crate::image::{Image, TMPFS};
 use crate::tree::Tree;
 
@@ -363,7 +363,7 @@ fn damage_is_refused_noticed_or_harmless(lost: bool) {
 }
 
 #[test]
-fn runs_that_only_read_find_that_pages_of_the_catalogue_changed_places() {
+fn runs_that_only_read_find_that_the_slices_are_lost() {
     let tree = Tree::new();
     for number in 0..60 {
         tree.write(format!("d{}/f{number:02}", number % 3), format!("contents {number}"));
@@ -372,26 +372,30 @@ fn runs_that_only_read_find_that_pages_of_the_catalogue_changed_places() {
     fs::remove_file(tree.at("d0/f00")).unwrap();
     let whole = fs::read(&file).unwrap();
     let selection = Selection::of([tree.path()]);
-    let (options, pages) = (crate::tree::usual(), whole.len() / 4096);
-    let (mut refused, mut noticed) = (0, 0);
-    for (one, other) in (1..pages).flat_map(|one| (1..one).map(move |other| (one, other))) {
-        let mut swapped = whole.clone();
-        swapped[one * 4096..][..4096].copy_from_slice(&whole[other * 4096..][..4096]);
-        swapped[other * 4096..][..4096].copy_from_slice(&whole[one * 4096..][..4096]);
-        fs::write(&file, &swapped).unwrap();
+    let options = crate::tree::usual();
+    let root_of = |table: &str| {
+        let db = Connection::open(&file).unwrap();
+        let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?";
+        db.query_row(sql, (table,), |row| row.get::<_, i64>(0)).unwrap() as usize - 1
+    };
+    let roots = [root_of("slices"), root_of("entries")];
+    // Another page in place of both is that of a catalogue that knows no file.
+    for page in 1..whole.len() / 4096 {
+        let mut copied = whole.clone();
+        for root in roots {
+            copied[root * 4096..][..4096].copy_from_slice(&whole[page * 4096..][..4096]);
+        }
+        fs::write(&file, &copied).unwrap();
         let reading = options.clone().with(|options| options.dry_run = true);
-        match Run::of(Verb::check(), selection.clone(), reading).run(&mut |_: &Event| {}) {
-            Err(_) => refused += 1,
-            Ok(summary) => {
-                assert_ne!(summary.exit_status().code(), 0, "pages {one} and {other}");
-                noticed += 1;
-            }
+        if let Ok(done) =
+            Run::of(Verb::check(), selection.clone(), reading).run(&mut Told::default())
+        {
+            assert_ne!(done.exit_status().code(), 0, "page {page}");
         }
         if let Ok(Some(changes)) = steadfast::changes(&selection, &options) {
-            assert_eq!(changes.missing, [Path::new("d0/f00")], "pages {one} and {other}");
+            assert_eq!(changes.missing, [Path::new("d0/f00")], "page {page}");
         }
     }
-    assert!(refused > 5 && noticed > 5, "{refused} {noticed}");
 }
 
 #[test]
