@@ -332,7 +332,7 @@ pub(super) fn read_event<T>(
         run: column::integer(row, 2)?,
         number: column::integer(row, 3)?,
         at_s: column::integer(row, 4)?,
-        what: happening_at(row, 5)?,
+        what: event_name_at(row, 5)?,
         standing: state_at(row, 6)?,
         before: column::tag(row, 9, 0, epoch)?,
         other,
@@ -341,7 +341,7 @@ pub(super) fn read_event<T>(
     Ok(take(&event))
 }
 
-fn happening_at(row: &Row<'_>, at: usize) -> Result<FileHistoryEvent, DbError> {
+fn event_name_at(row: &Row<'_>, at: usize) -> Result<FileHistoryEvent, DbError> {
     let name = column::text(row, at)?;
     name.parse().map_err(|_| DbError::damaged(format_args!("an event `{name}`")))
 }

@@ -514,9 +514,8 @@ impl Recorder {
         self.counts.events += 1;
         self.record.totals.events += 1;
         let (run, number, at_s) = (self.record.id, self.counts.events, self.now.seconds);
-        let happening =
-            NewEvent { directory, name, run, number, at_s, what, standing, before, other };
-        happening.put(&self.catalogue.db)
+        let event = NewEvent { directory, name, run, number, at_s, what, standing, before, other };
+        event.put(&self.catalogue.db)
     }
 
     /// Writes the rows of a slice that changed after its directory was left.
