@@ -51,6 +51,27 @@ pub(crate) struct CandidateFile<'a> {
     pub(crate) seen_together: bool,
 }
 
+impl<'a> Observed<'a> {
+    /// Makes a file that was not read and has no tag.
+    pub(crate) fn unread(traits: FileTraits) -> Observed<'a> {
+        Observed { traits, tag: None, read: None, alike: 1 }
+    }
+
+    /// Makes a file of which only the tag is known, one of so many that are alike.
+    pub(crate) fn tagged(tag: &'a Tag, alike: usize) -> Observed<'a> {
+        Observed { traits: FileTraits::default(), tag: Some(tag), read: None, alike }
+    }
+}
+
+impl<'a> CandidateFile<'a> {
+    /// Makes a file of which only its proved contents and its names are known.
+    pub(crate) fn tagged(tag: &'a Tag, names: NameState) -> CandidateFile<'a> {
+        let (traits, is_proved) = (FileTraits::default(), true);
+        let (is_namesake, seen_together) = (false, false);
+        CandidateFile { traits, tag: Some(tag), is_proved, names, is_namesake, seen_together }
+    }
+}
+
 /// What the names of a known file lead to now; of several names, the first of these that is true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Display)]
 #[strum(serialize_all = "lowercase")]

@@ -231,8 +231,7 @@ impl ReaderState {
         if scope.locate(path).is_none() {
             return Ok(None);
         }
-        let now = FileFacts::from(status).traits(true);
-        let observed = Observed { traits: now, tag: None, read: None, alike: 1 };
+        let observed = Observed::unread(FileFacts::from(status).traits(true));
         let is_same = |row: &FileRow| {
             let known = CandidateFile {
                 traits: row.record.facts.traits(true),

@@ -12,7 +12,7 @@ use steadfast_digest::{Algorithm, Digest};
 use steadfast_sys::file::Timestamp;
 
 use super::pair::FileSide;
-use crate::identity::{CandidateFile, FileTraits, NameState, Observed, WhichFile, identity};
+use crate::identity::{CandidateFile, NameState, Observed, WhichFile, identity};
 use steadfast_manifest::tag::Tag;
 
 /// Memory for unmatched files of both sides, in bytes: about fifty thousand files.
@@ -90,16 +90,11 @@ impl Moves {
         let tagged = |kept: &UnmatchedFile| Tag { mtime: kept.mtime, ..*contents };
         let tags: Vec<Tag> = list.iter().take(ALIKE_MAX).map(tagged).collect();
         let candidates = list.iter().zip(&tags).map(|(kept, tag)| CandidateFile {
-            traits: FileTraits::default(),
-            tag: Some(tag),
-            is_proved: true,
-            names: NameState::Gone,
             is_namesake: kept.path.file_name() == path.file_name(),
-            seen_together: false,
+            ..CandidateFile::tagged(tag, NameState::Gone)
         });
         let candidates: Vec<CandidateFile<'_>> = candidates.collect();
-        let (traits, alike) = (FileTraits::default(), candidates.len());
-        let observed = Observed { traits, tag: Some(contents), read: None, alike };
+        let observed = Observed::tagged(contents, candidates.len());
         let WhichFile::Moved(at) = identity(&observed, &candidates).answer else { return None };
         let kept = list.remove(at)?;
         if list.is_empty() {

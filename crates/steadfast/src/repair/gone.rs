@@ -11,7 +11,7 @@ use crate::advice::Advice;
 use crate::beneath;
 use crate::error::Error;
 use crate::event::Notice;
-use crate::identity::{CandidateFile, FileTraits, NameState, Observed, WhichFile, identity};
+use crate::identity::{CandidateFile, NameState, Observed, WhichFile, identity};
 use crate::parity::{ParityPlace, ParitySource};
 
 /// The most missing files with the same contents that are compared with one that was found.
@@ -105,20 +105,15 @@ impl GoneFiles {
             let gone = files.entry(digest).or_default();
             for (at, (path, tag)) in arrived.iter().enumerate() {
                 let candidates = gone.iter().take(ALIKE_MAX).map(|(file, of)| CandidateFile {
-                    traits: FileTraits::default(),
-                    tag: Some(of),
-                    is_proved: true,
-                    names: NameState::Gone,
                     is_namesake: file.file_name() == path.file_name(),
-                    seen_together: false,
+                    ..CandidateFile::tagged(of, NameState::Gone)
                 });
                 let candidates: Vec<CandidateFile<'_>> = candidates.collect();
                 // With more gone than are compared, the rest must have been found as well.
                 let left = arrived.len() - at;
                 let alike = if left < gone.len() { left.min(ALIKE_MAX - 1) } else { left };
-                let traits = FileTraits::default();
-                let observed = Observed { traits, tag: Some(tag), read: None, alike };
-                if let WhichFile::Moved(at) = identity(&observed, &candidates).answer {
+                let found = identity(&Observed::tagged(tag, alike), &candidates);
+                if let WhichFile::Moved(at) = found.answer {
                     gone.remove(at);
                 }
             }

@@ -147,13 +147,8 @@ fn may_be(status: &Status, target: &RepairTarget, others: &SameInode) -> bool {
     };
     let known = CandidateFile {
         traits: traits(others.inode, target.tag.length, target.mtime()),
-        tag: Some(&target.tag),
-        is_proved: true,
-        names: NameState::Unknown,
-        is_namesake: false,
-        seen_together: false,
+        ..CandidateFile::tagged(&target.tag, NameState::Unknown)
     };
-    let traits = traits(status.inode, status.length, status.mtime);
-    let observed = Observed { traits, tag: None, read: None, alike: 1 };
+    let observed = Observed::unread(traits(status.inode, status.length, status.mtime));
     identity(&observed, &[known]).answer != WhichFile::New
 }

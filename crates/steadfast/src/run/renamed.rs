@@ -103,8 +103,8 @@ impl<'a> NewNames<'a> {
             is_namesake: path.file_name() == from.file_name(),
             seen_together: false,
         };
-        let traits = FileFacts::from(status).traits(self.keeps_inodes);
-        identity(&Observed { traits, tag, read: None, alike: 1 }, &[missing]).answer
+        let observed = Observed::unread(FileFacts::from(status).traits(self.keeps_inodes));
+        identity(&Observed { tag, ..observed }, &[missing]).answer
     }
 
     /// Returns the tag that a file has itself.
