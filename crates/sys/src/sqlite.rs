@@ -112,6 +112,7 @@ fn replace_calls() {
         let _ = OPEN_DIRECTORY.set(own);
         let calls = [
             system_call!(c"open", open, unsafe extern "C" fn(*const c_char, c_int, c_int) -> c_int),
+            system_call!(c"close", close, unsafe extern "C" fn(c_int) -> c_int),
             system_call!(c"access", access, unsafe extern "C" fn(*const c_char, c_int) -> c_int),
             system_call!(
                 c"stat",
@@ -218,6 +219,15 @@ unsafe extern "C" fn open(path: *const c_char, flags: c_int, mode: c_int) -> c_i
     opened.unwrap_or_else(|| unsafe { libc::open(path, flags, mode) })
 }
 
+/// Closes a file, of which another one may have the number next.
+unsafe extern "C" fn close(fd: c_int) -> c_int {
+    let mut all = HELD.write().unwrap_or_else(PoisonError::into_inner);
+    all.values_mut().for_each(|held| held.opened.retain(|opened| *opened != fd));
+    drop(all);
+    // SAFETY: SQLite closes what it opened.
+    unsafe { libc::close(fd) }
+}
+
 unsafe extern "C" fn access(path: *const c_char, mode: c_int) -> c_int {
     let answer = serve(path, |file| {
         // SAFETY: the directory is open, and the name ends with a zero.
@@ -270,4 +280,31 @@ unsafe extern "C" fn open_directory(path: *const c_char, to: *mut c_int) -> c_in
 unsafe extern "C" fn fchown(_: c_int, _: libc::uid_t, _: libc::gid_t) -> c_int {
     platform::set_errno(libc::EPERM);
     -1
+}
+
+#[cfg(test)]
+mod tests {
+    use libsqlite3_sys::{sqlite3, sqlite3_close, sqlite3_exec, sqlite3_open};
+
+    use super::*;
+
+    #[test]
+    fn a_closed_descriptor_is_that_of_a_held_database_no_more() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("db"), "").unwrap();
+        let dir = Arc::new(Dir::open(folder.path()).unwrap());
+        let held = HeldDatabase::new(&dir, OsStr::new("db"), true);
+        let opened = || HELD.read().unwrap()[&held.key].opened.len();
+        let path = CString::new(held.path()).unwrap();
+        let mut db: *mut sqlite3 = ptr::null_mut();
+        // SAFETY: the path ends with a zero, and the connection is closed once.
+        unsafe {
+            assert_eq!(sqlite3_open(path.as_ptr(), &raw mut db), SQLITE_OK);
+            let sql = c"PRAGMA user_version".as_ptr();
+            let done = sqlite3_exec(db, sql, None, ptr::null_mut(), ptr::null_mut());
+            assert_eq!((done, opened()), (SQLITE_OK, 1));
+            assert_eq!(sqlite3_close(db), SQLITE_OK);
+        }
+        assert_eq!(opened(), 0);
+    }
 }
