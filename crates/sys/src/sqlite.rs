@@ -297,14 +297,14 @@ mod tests {
         let opened = || HELD.read().unwrap()[&held.key].opened.len();
         let path = CString::new(held.path()).unwrap();
         let mut db: *mut sqlite3 = ptr::null_mut();
-        // SAFETY: the path ends with a zero, and the connection is closed once.
-        unsafe {
-            assert_eq!(sqlite3_open(path.as_ptr(), &raw mut db), SQLITE_OK);
-            let sql = c"PRAGMA user_version".as_ptr();
-            let done = sqlite3_exec(db, sql, None, ptr::null_mut(), ptr::null_mut());
-            assert_eq!((done, opened()), (SQLITE_OK, 1));
-            assert_eq!(sqlite3_close(db), SQLITE_OK);
-        }
+        // SAFETY: the path ends with a zero.
+        assert_eq!(unsafe { sqlite3_open(path.as_ptr(), &raw mut db) }, SQLITE_OK);
+        let (sql, none) = (c"PRAGMA user_version".as_ptr(), ptr::null_mut());
+        // SAFETY: the connection is open, and the statement ends with a zero.
+        assert_eq!(unsafe { sqlite3_exec(db, sql, None, none, ptr::null_mut()) }, SQLITE_OK);
+        assert_eq!(opened(), 1);
+        // SAFETY: the connection is open, and is not used again.
+        assert_eq!(unsafe { sqlite3_close(db) }, SQLITE_OK);
         assert_eq!(opened(), 0);
     }
 }
