@@ -1,5 +1,5 @@
-//! Reads archives as trees: zip files (also wheels and `.ipa`), tar files, plain or compressed with
-//! gzip, and installer packages with their payloads.
+//! Reads archives as trees: zip files (also wheels and `.ipa`), tar files, what gzip or xz
+//! compressed, and installer packages with their payloads.
 //!
 //! The contents are held in memory up to a bound; nothing is unpacked to the file system. An
 //! archive that tools could unpack in different ways is refused: two entries of one name, names
@@ -10,22 +10,31 @@ mod tar;
 mod zip;
 
 use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
 use std::sync::Arc;
 
 use flate2::read::MultiGzDecoder;
+use lzma_rust2::XzReader;
 
 use crate::bundle::{BundleTree, EntryKind, folded};
 use crate::error::{Error, ErrorKind};
-use crate::package::Package;
+use crate::form::FileForm;
+use crate::package::{Package, XZ_MEMORY_KIB};
 use crate::stream::SourceReader;
-use steadfast_sys::source::{ReadAt, read_range};
+use steadfast_sys::source::ReadAt;
 
 /// The most entries of an archive.
 const ENTRIES_MAX: usize = 200_000;
 
 /// The longest name of an entry.
 const NAME_LEN_MAX: usize = 4096;
+
+/// By how much the memory for contents grows.
+const STEP_LEN_MIN: usize = 4 << 10;
+const STEP_LEN_MAX: usize = 64 << 20;
+
+/// What a compressed file that is no archive holds is called.
+const UNPACKED: &[u8] = b"unpacked";
 
 /// An archive, opened.
 #[derive(Debug, Default)]
@@ -34,37 +43,16 @@ pub struct ArchiveTree {
     /// The names as a Mac compares them, and what each stands for.
     folded: BTreeMap<String, Vec<u8>>,
     /// Resource forks of files in payloads, by the path of the file.
-    forks: BTreeMap<Vec<u8>, Arc<[u8]>>,
+    forks: BTreeMap<Vec<u8>, Arc<Vec<u8>>>,
     /// The package, if it is one.
     package: Option<Package>,
     /// How many bytes may still be read.
     room: u64,
 }
 
-/// How archives are written.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
-    Package,
-    Zip,
-    Gzip,
-    Tar,
-}
-
-fn form_of(source: &dyn ReadAt) -> Result<Option<Form>, Error> {
-    let head = read_range(source, 0, source.len_bytes().min(512));
-    let head = head.map_err(|error| Error::system("read the archive", error))?;
-    Ok(match &head[..] {
-        head if Package::is_magic(head) => Some(Form::Package),
-        [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Some(Form::Zip),
-        [0x1f, 0x8b, ..] => Some(Form::Gzip),
-        head if head.get(257..262) == Some(b"ustar") => Some(Form::Tar),
-        _ => None,
-    })
-}
-
 #[derive(Debug)]
 enum ArchiveEntry {
-    File(Arc<[u8]>),
+    File(Arc<Vec<u8>>),
     Folder,
     Symlink(Vec<u8>),
     Other,
@@ -82,28 +70,31 @@ impl ArchiveTree {
     pub fn read(source: &dyn ReadAt, len_max: u64) -> Result<Option<ArchiveTree>, Error> {
         let mut tree = ArchiveTree { room: len_max, ..ArchiveTree::default() };
         let reader = SourceReader { source, at: 0 };
-        match form_of(source)? {
-            Some(Form::Package) => tree.package = Some(payload::read(source, &mut tree)?),
-            Some(Form::Zip) => zip::read(reader, &mut tree)?,
-            Some(Form::Gzip) => tar::read(MultiGzDecoder::new(reader), &mut tree)?,
-            Some(Form::Tar) => tar::read(reader, &mut tree)?,
-            None => return Ok(None),
+        match FileForm::of(source)? {
+            Some(FileForm::Package) => tree.package = Some(payload::read(source, &mut tree)?),
+            Some(FileForm::Zip) => zip::read(source, &mut tree)?,
+            Some(FileForm::Tar) => tar::read(reader, &mut tree)?,
+            Some(FileForm::Gzip) => tree.unpack(MultiGzDecoder::new(reader))?,
+            Some(FileForm::Xz) => {
+                tree.unpack(XzReader::new_mem_limit(reader, true, XZ_MEMORY_KIB))?
+            }
+            _ => return Ok(None),
         }
         Ok(Some(tree))
     }
 
-    /// Returns whether a file begins as an archive does. A compressed one must have a tar file in
-    /// it: other compressed files hold no code.
-    pub(crate) fn is_archive(source: &dyn ReadAt) -> Result<bool, Error> {
-        let form = form_of(source)?;
-        if form != Some(Form::Gzip) {
-            return Ok(form.is_some());
-        }
+    /// Reads what was compressed: a tar file, or one file, which has no name then.
+    fn unpack(&mut self, mut plain: impl Read) -> Result<(), Error> {
         let mut head = Vec::new();
-        let mut plain = MultiGzDecoder::new(SourceReader { source, at: 0 }).take(512);
-        // A damaged one is not read, and reading says so.
-        let read = plain.read_to_end(&mut head);
-        Ok(read.is_err() || head.get(257..262) == Some(b"ustar"))
+        let read = plain.by_ref().take(512).read_to_end(&mut head);
+        read.map_err(|error| Error::malformed(format!("the compressed file: {error}")))?;
+        let is_tar = FileForm::is_tar(&head);
+        let whole = Cursor::new(head).chain(plain);
+        if is_tar {
+            return tar::read(whole, self);
+        }
+        let contents = self.contents(whole)?;
+        self.insert(UNPACKED, ArchiveEntry::File(Arc::new(contents)))
     }
 
     /// Returns how many bytes could still have been read.
@@ -116,12 +107,23 @@ impl ArchiveTree {
         self.package.take()
     }
 
-    /// Reads the contents of an entry.
+    /// Reads the contents of an entry. The memory grows in steps: room that doubles could be twice
+    /// as long as the contents.
     fn contents(&mut self, reader: impl Read) -> Result<Vec<u8>, Error> {
         let mut bytes = Vec::new();
-        let read = reader.take(self.room.saturating_add(1)).read_to_end(&mut bytes);
-        let read = read.map_err(|error| Error::malformed(format!("an entry: {error}")))?;
-        self.room = self.room.checked_sub(read as u64).ok_or_else(ArchiveTree::too_long)?;
+        let mut reader = reader.take(self.room.saturating_add(1));
+        loop {
+            bytes.reserve_exact(bytes.len().clamp(STEP_LEN_MIN, STEP_LEN_MAX));
+            let step = (bytes.capacity() - bytes.len()) as u64;
+            let read = reader.by_ref().take(step).read_to_end(&mut bytes);
+            let read = read.map_err(|error| Error::malformed(format!("an entry: {error}")))?;
+            if (read as u64) < step {
+                break;
+            }
+        }
+        bytes.shrink_to_fit();
+        let room = self.room.checked_sub(bytes.len() as u64);
+        self.room = room.ok_or_else(ArchiveTree::too_long)?;
         Ok(bytes)
     }
 
@@ -237,7 +239,7 @@ fn resource_fork(double: &[u8]) -> Option<&[u8]> {
 }
 
 /// Bytes that several readers share.
-struct SharedBytes(Arc<[u8]>);
+struct SharedBytes(Arc<Vec<u8>>);
 
 impl ReadAt for SharedBytes {
     fn len_bytes(&self) -> u64 {
@@ -245,6 +247,6 @@ impl ReadAt for SharedBytes {
     }
 
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        (*self.0).read_exact_at(buffer, offset)
+        self.0[..].read_exact_at(buffer, offset)
     }
 }

@@ -4,48 +4,15 @@
 
 use crate::apple::AppleError;
 use crate::error::{Error, ErrorKind};
-use crate::fields::IntegerReader;
+use crate::fat::{
+    Container, FAT_COUNT_MAX, FAT_HEADER_LEN, FatEntry, HEAD_LEN, entry_len, fat_header,
+    read_entries,
+};
 use crate::finding::{CodeFinding, FindingKind};
+use crate::form::FileForm;
 use crate::macho::{Architecture, MachO};
 use crate::signature::Signature;
 use steadfast_sys::source::{Part, ReadAt, read_range};
-
-const FAT_MAGIC: u32 = 0xcafe_babe;
-const FAT_MAGIC_64: u32 = 0xcafe_babf;
-const FAT_HEADER_LEN: u64 = 8;
-
-/// What tells one kind of file from another, and the processor of a thin one.
-const HEAD_LEN: u64 = 12;
-
-/// More slices than this are not read: Java's classes begin with the same four bytes, and what
-/// follows there is a version, 45 or more.
-const FAT_COUNT_MAX: u32 = 40;
-
-/// A Mac runs code from an index as long as a page of its memory.
-const FAT_COUNT_LOADED: u32 = 16_384 / 20;
-
-/// The family of 64-bit Arm.
-const CPU_ARM64: u32 = 0x0100_000c;
-
-/// Returns whether a file that begins like this is a program or a library: Mach-O, thin or fat, or
-/// a script.
-pub(crate) fn is_code(head: [u8; 4]) -> bool {
-    let is_fat = [u32::from_be_bytes(head), u32::from_le_bytes(head)]
-        .iter()
-        .any(|magic| matches!(*magic, FAT_MAGIC | FAT_MAGIC_64));
-    is_fat || MachO::is_magic(&head) || head.starts_with(b"#!")
-}
-
-/// The container of the slices.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Container {
-    /// The file is one slice.
-    Thin,
-    /// A fat file.
-    Fat,
-    /// A fat file with 64-bit offsets.
-    Fat64,
-}
 
 /// One slice of a file.
 #[derive(Clone, Debug)]
@@ -81,27 +48,21 @@ impl Binary {
     /// # Errors
     /// `NotCode` if it is not a Mach-O file; `System` if its first bytes cannot be read.
     pub fn read(source: &dyn ReadAt) -> Result<Binary, Error> {
-        let system = |error| Error::system("read the header", error);
-        let not_code = || Error::new(ErrorKind::NotCode, "the file is no Mach-O file");
+        if FileForm::of(source)? != Some(FileForm::MachO) {
+            return Err(Error::new(ErrorKind::NotCode, "the file is no Mach-O file"));
+        }
         let len_bytes = source.len_bytes();
+        let system = |error| Error::system("read the header", error);
         let head = read_range(source, 0, len_bytes.min(HEAD_LEN)).map_err(system)?;
-        let fields = IntegerReader::big(&head);
-        let container = match fields.u32(0).ok_or_else(not_code)? {
-            FAT_MAGIC => Container::Fat,
-            FAT_MAGIC_64 => Container::Fat64,
-            _ => {
-                let architecture = MachO::architecture_of(&head).ok_or_else(not_code)?;
-                let entry = FatEntry { architecture, offset: 0, len_bytes };
-                let slices = vec![MachSlice::read(source, entry)];
-                return Ok(Binary { container: Container::Thin, len_bytes, slices });
-            }
+        let Some((container, count)) = fat_header(&head) else {
+            let cut = || Error::malformed("the file ends within its header");
+            let architecture = MachO::architecture_of(&head).ok_or_else(cut)?;
+            let entry = FatEntry { architecture, offset: 0, len_bytes };
+            let slices = vec![MachSlice::read(source, entry)];
+            return Ok(Binary { container: Container::Thin, len_bytes, slices });
         };
-        let count = fields.u32(4).ok_or_else(not_code)?;
         if count > FAT_COUNT_MAX {
-            return Err(match leads_to_code(source, container, count)? {
-                true => Error::new(ErrorKind::Unsupported, "a fat file of more than 40 slices"),
-                false => not_code(),
-            });
+            return Err(Error::new(ErrorKind::Unsupported, "a fat file of more than 40 slices"));
         }
         let entries = read_entries(source, container, count)?;
         let slices = entries.into_iter().map(|entry| MachSlice::read(source, entry));
@@ -120,65 +81,6 @@ impl Binary {
     pub fn slice(&self, architecture: &str) -> Option<&MachSlice> {
         self.slices.iter().find(|slice| slice.architecture.to_string() == architecture)
     }
-}
-
-/// One line of the index of a fat file.
-struct FatEntry {
-    architecture: Architecture,
-    offset: u64,
-    len_bytes: u64,
-}
-
-/// Returns the length of a line of the index.
-fn entry_len(container: Container) -> u64 {
-    if container == Container::Fat64 { 32 } else { 20 }
-}
-
-/// Reads the index of a fat file.
-///
-/// One line more than is counted is looked at: old tools left a slice for 64-bit Arm uncounted, and
-/// Apple's check and loader find it.
-fn read_entries(
-    source: &dyn ReadAt,
-    container: Container,
-    count: u32,
-) -> Result<Vec<FatEntry>, Error> {
-    let entry_len = entry_len(container);
-    let counted_len = u64::from(count) * entry_len;
-    let room = source.len_bytes().saturating_sub(FAT_HEADER_LEN);
-    if counted_len > room {
-        return Err(Error::malformed("the file ends within the index of its slices"));
-    }
-    let len = room.min(counted_len + entry_len);
-    let bytes = read_range(source, FAT_HEADER_LEN, len)
-        .map_err(|error| Error::system("read the index of slices", error))?;
-    let lines = bytes.chunks_exact(entry_len as usize).map(|line| {
-        let fields = IntegerReader::big(line);
-        let (offset, len_bytes) = if container == Container::Fat64 {
-            (fields.u64(8)?, fields.u64(16)?)
-        } else {
-            (u64::from(fields.u32(8)?), u64::from(fields.u32(12)?))
-        };
-        let (cpu_type, cpu_subtype) = (fields.u32(0)?, fields.u32(4)?);
-        Some(FatEntry { architecture: Architecture { cpu_type, cpu_subtype }, offset, len_bytes })
-    });
-    let mut entries: Vec<FatEntry> = lines.flatten().collect();
-    if let Some(hidden) = entries.get(count as usize) {
-        let is_slice = hidden.architecture.cpu_type == CPU_ARM64 && container == Container::Fat;
-        entries.truncate(count as usize + usize::from(is_slice));
-    }
-    Ok(entries)
-}
-
-/// Returns whether a line of a long index leads to code, as those of Java's classes do not.
-fn leads_to_code(source: &dyn ReadAt, container: Container, count: u32) -> Result<bool, Error> {
-    let fitting = source.len_bytes().saturating_sub(FAT_HEADER_LEN) / entry_len(container);
-    let count = count.min(FAT_COUNT_LOADED).min(u32::try_from(fitting).unwrap_or(u32::MAX));
-    let entries = read_entries(source, container, count)?;
-    Ok(entries.iter().any(|entry| {
-        let head = read_range(source, entry.offset, 4);
-        head.is_ok_and(|head| MachO::is_magic(&head))
-    }))
 }
 
 impl MachSlice {

@@ -21,7 +21,6 @@ mod versions;
 use std::num::NonZeroUsize;
 
 pub use enclosing::{LEVELS, is_bundle, is_main_executable};
-pub(crate) use layout::read_head;
 pub use layout::{Layout, Shape};
 pub use resources::{NestedItem, Resources};
 pub use rules::{Decision, ResourceRule, ResourceRules};
@@ -147,7 +146,7 @@ impl<'a> Bundle<'a> {
     /// and the verdict on the executable says so.
     pub(crate) fn check_resources(
         &self,
-        strict: bool,
+        (strict, deep): (bool, bool),
         workers: NonZeroUsize,
         meter: Option<&Meter>,
     ) -> Resources {
@@ -169,6 +168,7 @@ impl<'a> Bundle<'a> {
                     seal,
                     hashes: &self.hash_types(),
                     strict,
+                    deep,
                     workers: workers.get(),
                     meter,
                 };

@@ -16,6 +16,9 @@ const LEN_MAX: usize = 8;
 /// The most certificate signatures checked for one chain, which bounds the time of a forged one.
 const TRIES_MAX: usize = 24;
 
+/// The purpose that stands for all.
+const ANY: &str = "2.5.29.37.0";
+
 /// Critical extensions that are accepted: they are checked here, or cannot grant anything.
 const UNDERSTOOD: &[&str] =
     &[oid::KEY_USAGE, oid::BASIC_CONSTRAINTS, oid::EXTENDED_KEY_USAGE, oid::POLICIES];
@@ -107,6 +110,13 @@ impl Chain {
                     faults.push(format!("{name} stands too high above the signer"));
                 }
                 Some(_) => {}
+            }
+            // An authority that is limited to some purposes issues nothing for others.
+            let purposes = issuer.purposes();
+            let is_limited = !wanted.is_empty() && AppleRoot::of(issuer).is_none();
+            let allows = |purpose: &String| purpose == ANY || wanted.contains(&purpose.as_str());
+            if is_limited && !purposes.is_empty() && !purposes.iter().any(allows) {
+                faults.push(format!("{name} issues no certificates for this"));
             }
             if !issuer.may_sign_certificates() {
                 faults.push(format!("the key of {name} is not meant to sign certificates"));

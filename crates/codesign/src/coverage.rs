@@ -9,7 +9,8 @@ use std::ops::Range;
 use strum::IntoStaticStr;
 
 use crate::apple::AppleError;
-use crate::binary::{Binary, Container, MachSlice};
+use crate::binary::{Binary, MachSlice};
+use crate::fat::Container;
 use crate::finding::{CodeFinding, FindingKind};
 use crate::signature::Signature;
 use crate::superblob::Slot;

@@ -16,6 +16,8 @@ pub enum ErrorKind {
     Malformed,
     /// The structure is of a kind or a size that is not supported.
     Unsupported,
+    /// The file may hold code, and nothing here looks into files of its form.
+    NotRead,
     /// The request does not fit this file, such as a page that it does not have.
     Usage,
 }

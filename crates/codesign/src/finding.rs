@@ -109,6 +109,8 @@ pub enum FindingKind {
     Disagreement,
 
     // Bytes: bundles and disk images.
+    /// Contents that nothing here looks into.
+    NotRead,
     /// The seal of the resources is missing.
     ResourcesNotFound,
     /// The seal of the resources cannot be understood.

@@ -7,6 +7,7 @@
 use crate::apple::AppleError;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{CodeFinding, FindingKind};
+use crate::form::FileForm;
 use crate::pages::{BytesVerdict, PageCheckOptions, PageChoice, Sealed, Surroundings};
 use crate::signature::Signature;
 use steadfast_sys::source::{ReadAt, read_range};
@@ -38,15 +39,18 @@ impl DiskImage {
     /// Reads the trailer and the signature, not the contents.
     ///
     /// # Errors
-    /// `NotCode` if it is not a disk image; `System` if bytes cannot be read.
+    /// `NotCode` if it is not a disk image; `Malformed` if it is something else as well; `System`
+    /// if bytes cannot be read.
     pub fn read(source: &dyn ReadAt) -> Result<DiskImage, Error> {
+        if FileForm::of(source)? != Some(FileForm::DiskImage) {
+            return Err(Error::new(ErrorKind::NotCode, "not a disk image"));
+        }
         let len_bytes = source.len_bytes();
-        let not_one = || Error::new(ErrorKind::NotCode, "not a disk image");
-        let trailer_at = len_bytes.checked_sub(TRAILER_LEN).ok_or_else(not_one)?;
+        let trailer_at = len_bytes - TRAILER_LEN;
         let mut trailer = read_range(source, trailer_at, TRAILER_LEN)
             .map_err(|error| Error::system("read the trailer", error))?;
-        if !trailer.starts_with(b"koly") || trailer[4..8] != VERSION.to_be_bytes() {
-            return Err(not_one());
+        if trailer[4..8] != VERSION.to_be_bytes() {
+            return Err(Error::new(ErrorKind::Unsupported, "a disk image of an unknown version"));
         }
         let field = |at: usize| {
             let bytes = trailer[at..at + 8].try_into().expect("eight bytes of the trailer");

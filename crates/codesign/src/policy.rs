@@ -225,7 +225,18 @@ fn own_requirement(
     let mut subject = CodeSubject::of(signature, signer);
     subject.info = info;
     subject.entitlements = entitlements.as_ref();
-    match designated.holds_for(&subject) {
+    let met = designated.holds_for(&subject);
+    if met != Ok(true) && signer.state == SignerState::AdHoc && designated.names_whom_or_what() {
+        let text = "its own designated requirement asks for a signer, and nobody signed it: this \
+                    code can never meet it";
+        let mut finding =
+            CodeFinding::failure(FindingKind::Requirement, AppleError::ReqFailed, text);
+        if met.is_err() {
+            finding.severity = Severity::Unverified;
+        }
+        return findings.push(finding);
+    }
+    match met {
         Ok(true) => {}
         Ok(false) => {
             let text = "the code does not meet its own designated requirement";

@@ -4,13 +4,12 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use crate::archive::ArchiveTree;
-use crate::binary::is_code;
 use crate::bundle::{
     BundleTree, EntryKind, FolderTree, LEVELS, Subtree, is_bundle, is_main_executable, joined,
-    read_head,
 };
 use crate::code::Code;
 use crate::error::{Error, ErrorKind};
+use crate::form::FileForm;
 use crate::ticket::Ticket;
 use steadfast_sys::names::NameBytes as _;
 use steadfast_sys::source::{FileSource, ReadAt};
@@ -76,6 +75,9 @@ pub fn each_code_in(
     len_max: u64,
     visit: &mut dyn FnMut(&[u8], OpenedCode<'_>),
 ) -> Result<(), Error> {
+    if let Some(left_out) = FileForm::left_out(FileForm::of(&*source)?, &*source, b"")? {
+        return Err(left_out);
+    }
     match ArchiveTree::read(&*source, len_max)? {
         Some(tree) => {
             let mut is_empty = true;
@@ -220,30 +222,31 @@ fn each_of_file(
     visit: &mut dyn FnMut(&[u8], OpenedCode<'_>),
 ) -> Result<(), Error> {
     let source = file.open(b"").map_err(|error| Error::system("open it", error))?;
+    let form = FileForm::of(&*source)?;
+    if let Some(left_out) = FileForm::left_out(form, &*source, path)? {
+        return Err(left_out);
+    }
+    match form {
+        Some(FileForm::MachO | FileForm::DiskImage) => {
+            visit(path, Code::file(source));
+            return Ok(());
+        }
+        // What a script does is no matter of a seal.
+        None | Some(FileForm::Script) => return Ok(()),
+        Some(_) => {}
+    }
+    if around.depth == ARCHIVES_MAX {
+        let text = "it lies in too many other archives";
+        return Err(Error::new(ErrorKind::Unsupported, text));
+    }
     let of_one = Cell::new(ArchiveTree::LEN_MAX);
     let room = around.room.unwrap_or(&of_one);
-    if ArchiveTree::is_archive(&*source)? {
-        if around.depth == ARCHIVES_MAX {
-            let text = "it lies in too many other archives";
-            return Err(Error::new(ErrorKind::Unsupported, text));
-        }
-        let len_max = room.get().min(INNER_LEN_MAX);
-        // What cannot be read has cost as much as anything.
-        room.set(room.get() - len_max);
-        if let Some(tree) = ArchiveTree::read(&*source, len_max)? {
-            room.set(room.get() + tree.room());
-            each_unpacked(path, &*source, tree, (around.depth + 1, room), visit);
-        }
-        return Ok(());
-    }
-    // Disk images begin with anything. Their trailer is looked at if the name says that they are.
-    if !is_code(read_head(file, b"")?) && !path.to_ascii_lowercase().ends_with(b".dmg") {
-        return Ok(());
-    }
-    match Code::nested(file, false) {
-        // A script, or a class of Java's.
-        Err(error) if error.kind() == ErrorKind::NotCode => {}
-        code => visit(path, code),
+    let len_max = room.get().min(INNER_LEN_MAX);
+    // What cannot be read has cost as much as anything.
+    room.set(room.get() - len_max);
+    if let Some(tree) = ArchiveTree::read(&*source, len_max)? {
+        room.set(room.get() + tree.room());
+        each_unpacked(path, &*source, tree, (around.depth + 1, room), visit);
     }
     Ok(())
 }

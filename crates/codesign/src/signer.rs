@@ -69,8 +69,10 @@ pub enum SignerKind {
     MacDistribution,
     /// Software handed in to Apple or given out in a company, for other systems.
     IosDistribution,
-    /// Software given out by Apple's store.
+    /// Software given out by Apple's store, for the Mac.
     AppStore,
+    /// Software given out by Apple's store, for other systems.
+    IosAppStore,
     /// Apple's own software.
     AppleSoftware,
     /// An installer package given out by its developer.
@@ -91,11 +93,19 @@ impl SignerKind {
             SignerKind::MacDistribution => "3rd Party Mac Developer Application",
             SignerKind::IosDistribution => "Apple Distribution",
             SignerKind::AppStore => "Apple Mac OS Application Signing",
+            SignerKind::IosAppStore => "Apple iPhone OS Application Signing",
             SignerKind::AppleSoftware => "Software Signing",
             SignerKind::DeveloperIdInstaller => "Developer ID Installer",
             SignerKind::MacInstaller => "3rd Party Mac Developer Installer",
             SignerKind::AppStoreInstaller => "Apple Mac OS Installer Signing",
         }
+    }
+
+    /// Returns whether it is Apple, who signs for others and puts their team into the directory
+    /// alone.
+    fn signs_for_others(self) -> bool {
+        use SignerKind::{AppStore, AppleSoftware, IosAppStore};
+        matches!(self, AppStore | IosAppStore | AppleSoftware)
     }
 
     /// Returns the kind of signer of a chain. More specific extensions come first.
@@ -114,6 +124,7 @@ impl SignerKind {
         let table = [
             ("22", SignerKind::AppleSoftware),
             ("1.9", SignerKind::AppStore),
+            ("1.3", SignerKind::IosAppStore),
             ("1.7", SignerKind::MacDistribution),
             ("1.12", SignerKind::MacDevelopment),
             ("1.4", SignerKind::IosDistribution),
@@ -208,8 +219,7 @@ impl SignerVerdict {
     pub fn team<'a>(&'a self, signature: Option<&'a Signature>) -> Option<Cow<'a, str>> {
         match self.kind {
             _ if self.state != SignerState::Valid => None,
-            // Apple signs for others, and puts their team into the directory alone.
-            Some(SignerKind::AppStore | SignerKind::AppleSoftware) => signature?.team(),
+            Some(kind) if kind.signs_for_others() => signature?.team(),
             _ => self.leaf()?.subject().organisational_unit().map(Cow::Borrowed),
         }
     }
@@ -384,7 +394,7 @@ impl SignerVerdict {
     fn judge_team(&mut self, signature: &Signature) {
         let (Some(team), Some(leaf)) = (signature.team(), self.chain.first()) else { return };
         let Some(kind) = self.kind else { return };
-        if matches!(kind, SignerKind::AppStore | SignerKind::AppleSoftware) {
+        if kind.signs_for_others() {
             return;
         }
         if let Some(unit) = leaf.subject().organisational_unit().filter(|unit| *unit != team) {

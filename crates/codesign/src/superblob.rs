@@ -172,6 +172,9 @@ impl<'a> Blob<'a> {
     }
 }
 
+/// The most slots of a container. Signatures have four to nine.
+const SLOTS_MAX: usize = 64;
+
 /// The container of a signature.
 #[derive(Clone)]
 pub struct SuperBlob {
@@ -195,6 +198,9 @@ impl SuperBlob {
         let fields = IntegerReader::big(blob.bytes);
         let short = || Error::malformed("the index is longer than the signature");
         let count = fields.u32(8).ok_or_else(short)? as usize;
+        if count > SLOTS_MAX {
+            return Err(Error::malformed("more slots than any signature has"));
+        }
         let index_len = count.checked_mul(8).and_then(|len| len.checked_add(12));
         let index_len = index_len.filter(|len| *len <= blob.bytes.len()).ok_or_else(short)?;
         let mut entries = Vec::new();

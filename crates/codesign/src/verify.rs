@@ -23,11 +23,11 @@ use crate::constraint::Constraint;
 use crate::coverage::Coverage;
 use crate::entitlements::Entitlements;
 use crate::error::{Error, ErrorKind};
-use crate::finding::{CodeFinding, CodeOutcome, FindingKind};
+use crate::finding::{CodeFinding, CodeOutcome, FindingKind, Severity};
 use crate::hash::CdHash;
 use crate::meter::Meter;
 use crate::package::Package;
-use crate::pages::{BytesVerdict, PageCheckOptions, PageChoice, SlotState};
+use crate::pages::{BytesState, BytesVerdict, PageCheckOptions, PageChoice, SlotState};
 use crate::plist::Value;
 use crate::policy::{PolicyOptions, PolicyVerdict};
 use crate::signature::Signature;
@@ -180,6 +180,9 @@ impl Code<'_> {
         for part in parts {
             verification.parts.push(self.verify_part(&part, options, meter)?);
         }
+        if self.kind() == CodeKind::DiskImage {
+            verification.leave_out_contents(options.deep);
+        }
         verification.findings.extend(slices::disagreements(&verification.parts));
         if let Some(binary) = self.as_binary() {
             verification.findings.extend(slices::mislabelled(binary));
@@ -191,7 +194,11 @@ impl Code<'_> {
         let whole = options.pages == PageChoice::All && (depth == 0 || options.deep);
         // Without a signature nothing is sealed, so there is no result for the resources.
         if whole && !bundle.signatures().is_empty() {
-            let resources = bundle.check_resources(options.strict, options.check.workers, meter);
+            let resources = bundle.check_resources(
+                (options.strict, options.deep),
+                options.check.workers,
+                meter,
+            );
             let versions = bundle.other_versions()?;
             for item in resources.nested.iter().chain(&versions) {
                 let nested = verify_nested(bundle, item, options, meter, depth + 1);
@@ -385,6 +392,23 @@ impl CodeVerification {
         let mut found = Vec::new();
         self.collect(b"", &mut found);
         found
+    }
+
+    /// Says that nothing in a disk image was looked into. Its signature vouches for all of it;
+    /// without one nothing does, and nobody signs most images that hold signed applications.
+    fn leave_out_contents(&mut self, deep: bool) {
+        let mut is_signed = true;
+        for part in &mut self.parts {
+            is_signed &= part.bytes.state != BytesState::Unsigned;
+            let unsigned =
+                part.bytes.findings.iter_mut().filter(|one| one.kind == FindingKind::Unsigned);
+            unsigned.for_each(|finding| finding.severity = Severity::Unverified);
+        }
+        let text = "what is in the disk image was not looked into";
+        self.findings.push(match deep || !is_signed {
+            true => CodeFinding::unverified(FindingKind::NotRead, None, text),
+            false => CodeFinding::note(FindingKind::NotRead, text),
+        });
     }
 
     fn collect(&self, prefix: &[u8], found: &mut Vec<CodeFinding>) {

@@ -25,7 +25,7 @@ pub use json::{
 };
 pub use map::{CodeMap, MapCell, MapMark};
 pub use show::write_shown_text;
-pub use text::write_verified_text;
+pub use text::{write_end_text, write_verified_text};
 
 /// Code whose signature is shown.
 #[derive(Clone, Copy)]

@@ -10,8 +10,8 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use steadfast::ExitStatus;
-use steadfast_codesign::{Code, PageCheckOptions, each_code_at};
-use steadfast_report::code::{CodeCounts, write_end_json, write_failed_json};
+use steadfast_codesign::{Code, ErrorKind, PageCheckOptions, each_code_at};
+use steadfast_report::code::{CodeCounts, write_end_json, write_end_text, write_failed_json};
 use steadfast_report::{TextOptions, escape};
 
 use crate::args::{CodeArgs, CodeCommand, CodeOutputArgs, LevelArgs};
@@ -52,19 +52,24 @@ fn each(
             if !matches!(answered, Ok(true)) {
                 return;
             }
+            let is_left_out = matches!(&code, Err(error) if error.kind() == ErrorKind::NotRead);
             let outcome = match code {
                 Ok(code) => work(path, &code, elapsed_ns(opening)),
                 Err(error) => Err(error.into()),
             };
             let outcome = outcome.with_context(|| format!("`{}`", escape::path(path)));
-            answered = answer(path, outcome, output, &mut counts);
+            answered = answer(path, outcome, is_left_out, output, &mut counts);
             opening = Instant::now();
         });
     }
-    if answered? && output.json {
+    if answered? {
         counts.elapsed_ns = elapsed_ns(begun);
         let mut document = Vec::new();
-        write_end_json(&counts, &mut document);
+        match output.json {
+            true => write_end_json(&counts, &mut document),
+            false if output.quiet && counts.not_read == 0 => {}
+            false => write_end_text(&counts, &mut document),
+        }
         answer_part(&document)?;
     }
     Ok(counts.exit_status)
@@ -74,6 +79,7 @@ fn each(
 fn answer(
     path: &Path,
     outcome: anyhow::Result<RenderedCode>,
+    is_left_out: bool,
     output: &CodeOutputArgs,
     counts: &mut CodeCounts,
 ) -> anyhow::Result<bool> {
@@ -81,11 +87,13 @@ fn answer(
         Ok(outcome) => {
             counts.exit_status.raise(outcome.status);
             counts.read_bytes += outcome.read_bytes;
+            counts.codes += 1;
             answer_part(&outcome.document)
         }
         Err(error) => {
             exit::complain(&exit::words(&error));
-            counts.failed += 1;
+            counts.failed += u64::from(!is_left_out);
+            counts.not_read += u64::from(is_left_out);
             counts.exit_status.raise(ExitStatus::Undetermined);
             let mut document = Vec::new();
             if output.json {

@@ -368,3 +368,25 @@ fn a_package_is_verified_shown_and_priced() {
     let first = "signed.pkg: Refused: `Payload` was changed after it was signed by Developer ID";
     assert!(said.stdout().starts_with(first), "{}", said.stdout());
 }
+
+/// Whoever looks at the last line alone learns that not everything was looked into.
+#[test]
+fn the_last_line_counts_what_was_not_looked_into() {
+    let tree = demo();
+    std::fs::create_dir(tree.path("in")).unwrap();
+    std::fs::rename(tree.path("Demo.app"), tree.path("in/Demo.app")).unwrap();
+    let whole = tree.run(["code", "verify", "in"]).succeeds();
+    assert!(!whole.stdout().contains("not looked into"), "{}", whole.stdout());
+    for (name, bytes) in [("in/a.7z", &b"7z\xbc\xaf\x27\x1c..."[..]), ("in/b.iso", b"anything")] {
+        std::fs::write(tree.path(name), bytes).unwrap();
+    }
+    let told = tree.run(["code", "verify", "in"]).ends(2);
+    let last = told.stdout().lines().last().unwrap().to_owned();
+    assert_eq!(last, "1 piece of code, 2 files that were not looked into");
+    assert!(told.stderr().contains("in/a.7z`: a 7z archive: it was not looked into"));
+    let quiet = tree.run(["code", "verify", "--quiet", "in"]).ends(2);
+    assert_eq!(quiet.stdout().trim_end(), last);
+    let json = tree.run(["code", "verify", "--json", "--team", "X", "in"]).ends(3).objects();
+    let summary = &json.last().unwrap()["summary"];
+    assert_eq!([&summary["codes"], &summary["not_read"], &summary["failed"]], [1, 2, 0]);
+}

@@ -84,7 +84,7 @@ fn unpack(path: &[u8], contents: &mut dyn Read, tree: &mut ArchiveTree) -> Resul
 
 /// Reads a cpio archive to its end.
 fn files(at: &[u8], reader: &mut impl Read, tree: &mut ArchiveTree) -> Result<(), Error> {
-    let (mut doubles, mut links) = (Vec::new(), BTreeMap::<u64, Arc<[u8]>>::new());
+    let (mut doubles, mut links) = (Vec::new(), BTreeMap::<u64, Arc<Vec<u8>>>::new());
     loop {
         let mut header = [0; HEADER_LEN];
         reader.read_exact(&mut header).map_err(malformed)?;
@@ -110,7 +110,7 @@ fn files(at: &[u8], reader: &mut impl Read, tree: &mut ArchiveTree) -> Result<()
         let mut contents = reader.take(len);
         let entry = match mode & 0o170_000 {
             0o100_000 => {
-                let contents: Arc<[u8]> = tree.contents(&mut contents)?.into();
+                let contents = Arc::new(tree.contents(&mut contents)?);
                 let first = match link_count {
                     0 | 1 => &contents,
                     _ => &*links.entry(inode).or_insert_with(|| Arc::clone(&contents)),

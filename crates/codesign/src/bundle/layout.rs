@@ -10,6 +10,7 @@ use crate::AppleError;
 use crate::binary::Binary;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{CodeFinding, FindingKind};
+use crate::form::FileForm;
 use crate::plist::Value;
 use crate::signature::Signature;
 use crate::superblob::Slot;
@@ -129,15 +130,10 @@ pub(crate) fn read_small(
     read_range(&*source, 0, len_bytes).map_err(|error| Error::system(&doing(), error))
 }
 
-/// Reads the first bytes of a file; a shorter file is filled up with zeros.
-pub(crate) fn read_head(tree: &dyn BundleTree, path: &[u8]) -> Result<[u8; 4], Error> {
+/// Returns which kind of file is at a path.
+pub(super) fn form_at(tree: &dyn BundleTree, path: &[u8]) -> Result<Option<FileForm>, Error> {
     let doing = || format!("read `{}`", String::from_utf8_lossy(path));
-    let source = tree.open(path).map_err(|error| Error::system(&doing(), error))?;
-    let mut head = [0; 4];
-    let len = source.len_bytes().min(4) as usize;
-    let read = source.read_exact_at(&mut head[..len], 0);
-    read.map_err(|error| Error::system(&doing(), error))?;
-    Ok(head)
+    FileForm::of(&*tree.open(path).map_err(|error| Error::system(&doing(), error))?)
 }
 
 /// The shape and the base.

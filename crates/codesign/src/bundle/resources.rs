@@ -15,7 +15,8 @@ use super::seal::{ResourceSeal, SealVersion, SealedForm};
 use super::tree::{BundleTree, EntryKind, joined};
 use super::unsealed::{code_at, excluded, fork_of};
 use crate::apple::AppleError;
-use crate::finding::{CodeFinding, FindingKind, Severity};
+use crate::finding::{CodeFinding, CodeOutcome, FindingKind, Severity};
+use crate::form::FileForm;
 use crate::hash::HashType;
 use crate::meter::Meter;
 use crate::share::share;
@@ -37,6 +38,30 @@ pub struct Resources {
     pub read_bytes: u64,
     /// Code with a signature of its own.
     pub nested: Vec<NestedItem>,
+    /// Findings that were left out: there were too many.
+    pub further: u64,
+    worst: Option<CodeOutcome>,
+}
+
+/// The most findings about the resources of one bundle.
+const FINDINGS_MAX: usize = 10_000;
+
+impl Resources {
+    /// Adds a finding. Of very many only those are kept that are worse than any before.
+    fn push(&mut self, finding: CodeFinding) {
+        let is_worse = Some(finding.outcome()) > self.worst;
+        if self.findings.len() >= FINDINGS_MAX && !is_worse {
+            self.further += 1;
+            return;
+        }
+        self.worst = self.worst.max(Some(finding.outcome()));
+        self.findings.push(finding);
+    }
+
+    /// Adds findings.
+    pub(super) fn extend(&mut self, findings: impl IntoIterator<Item = CodeFinding>) {
+        findings.into_iter().for_each(|finding| self.push(finding));
+    }
 }
 
 /// Code in a bundle that has a signature of its own.
@@ -61,6 +86,8 @@ pub(crate) struct ResourceCheck<'a> {
     /// The hash types of the code directories. A file must have a digest for each.
     pub(crate) hashes: &'a [HashType],
     pub(crate) strict: bool,
+    /// Whether archives among the files are named.
+    pub(crate) deep: bool,
     pub(crate) workers: usize,
     /// The meter, if only the time is wanted.
     pub(crate) meter: Option<&'a Meter>,
@@ -89,6 +116,10 @@ impl ResourceCheck<'_> {
             Some(meter) => self.estimate(&jobs, meter, &mut found),
             None => self.hash(&jobs, &mut found),
         }
+        if found.further > 0 {
+            let text = format!("{} more findings about resources are not listed", found.further);
+            found.findings.push(CodeFinding::warning(FindingKind::ResourceModified, text));
+        }
         found.findings.sort_by(|one, other| one.place.path.cmp(&other.place.path));
         found.nested.sort_by(|one, other| one.path.cmp(&other.path));
         found
@@ -99,23 +130,40 @@ impl ResourceCheck<'_> {
         let shared = Mutex::new(found);
         share(jobs, self.workers, |job, buffer| {
             let outcome = self.hash_one(job, u64::MAX, buffer);
+            let archive = if self.deep { self.archive(job) } else { None };
             let mut found = shared.lock().expect("no thread panics while it counts");
+            found.extend(archive);
             match outcome {
                 Ok((matches, read_bytes)) => {
                     found.files += 1;
                     found.read_bytes += read_bytes;
                     if !matches {
                         let kind = FindingKind::ResourceModified;
-                        found.findings.push(self.bad(kind, &job.path, "not as it was sealed"));
+                        found.push(self.bad(kind, &job.path, "not as it was sealed"));
                     }
                 }
                 Err(error) => {
                     let text = format!("cannot be read: {error}");
                     let kind = FindingKind::ResourceUnreadable;
-                    found.findings.push(self.bad(kind, &job.path, text));
+                    found.push(self.bad(kind, &job.path, text));
                 }
             }
         });
+    }
+
+    /// Returns a note if a sealed file is an archive or another container: the seal vouches for it,
+    /// and what is in it was not looked into.
+    fn archive(self, job: &SealedFile<'_>) -> Option<CodeFinding> {
+        // What cannot be opened is reported by the one who hashes it.
+        let source = self.tree.open(&joined(self.base, &job.path)).ok()?;
+        let what = match FileForm::of(&*source) {
+            Ok(None | Some(FileForm::MachO | FileForm::Script)) => return None,
+            Ok(Some(form)) => form.words().to_owned(),
+            Err(error) => error.to_string(),
+        };
+        let text = format!("{what}: sealed, and not looked into");
+        let path = joined(self.base, &job.path);
+        Some(CodeFinding::note(FindingKind::NotRead, text).at(|place| place.path = Some(path)))
     }
 
     /// Hashes one file up to a length; returns whether it is as sealed, and how long it is.
@@ -175,7 +223,7 @@ impl<'a> ResourceWalk<'a> {
                     let text = format!("cannot be listed: {error}");
                     let kind = FindingKind::ResourceUnreadable;
                     let finding = self.check.bad(kind, &folder, text);
-                    self.found.findings.push(finding.apple(AppleError::ResourceNotSupported));
+                    self.found.push(finding.apple(AppleError::ResourceNotSupported));
                     self.unlisted.push(folder);
                     continue;
                 }
@@ -211,7 +259,7 @@ impl<'a> ResourceWalk<'a> {
             EntryKind::Other => {
                 let text = "neither a file nor a folder nor a symlink";
                 let finding = self.check.bad(FindingKind::ResourceUnreadable, path, text);
-                self.found.findings.push(finding.apple(AppleError::ResourceNotSupported));
+                self.found.push(finding.apple(AppleError::ResourceNotSupported));
                 false
             }
             EntryKind::File | EntryKind::Symlink => {
@@ -222,7 +270,7 @@ impl<'a> ResourceWalk<'a> {
                 };
                 if kind == EntryKind::File && is_sealed {
                     let ResourceCheck { tree, base, strict, .. } = self.check;
-                    self.found.findings.extend(fork_of(tree, &joined(base, path), strict));
+                    self.found.extend(fork_of(tree, &joined(base, path), strict));
                 }
                 match decision {
                     Decision::Rule(rule) if !rule.omit => self.met(path, kind),
@@ -239,7 +287,7 @@ impl<'a> ResourceWalk<'a> {
     /// Checks a name that is never sealed; returns that it is no folder to enter.
     fn excluded(&mut self, path: &[u8], kind: EntryKind) -> bool {
         let ResourceCheck { tree, base, strict, .. } = self.check;
-        self.found.findings.extend(excluded(tree, base, path, kind, strict));
+        self.found.extend(excluded(tree, base, path, kind, strict));
         false
     }
 
@@ -254,9 +302,9 @@ impl<'a> ResourceWalk<'a> {
         let code = code_at(self.check.tree, &path, kind, self.check.strict);
         if code.is_empty() {
             let note = CodeFinding::note(FindingKind::Unsealed, "left out by the seal's own rules");
-            self.found.findings.push(note.at(|place| place.path = Some(path)));
+            self.found.push(note.at(|place| place.path = Some(path)));
         }
-        self.found.findings.extend(code);
+        self.found.extend(code);
     }
 
     fn sealed(&self, path: &[u8]) -> Option<&'a SealedForm> {
@@ -327,7 +375,7 @@ impl<'a> ResourceWalk<'a> {
                     if !self.check.strict {
                         finding.severity = Severity::Warning;
                     }
-                    self.found.findings.push(finding);
+                    self.found.push(finding);
                 }
             }
             Ok(target) => {
@@ -369,6 +417,10 @@ impl<'a> ResourceWalk<'a> {
             }
             if self.check.seal.entries[name].optional {
                 self.found.absent += 1;
+                let text = "an optional file, sealed and not there";
+                let note = CodeFinding::note(FindingKind::ResourceMissing, text);
+                let path = joined(self.check.base, name.as_bytes());
+                self.found.push(note.at(|place| place.path = Some(path)));
                 continue;
             }
             let path = joined(self.check.base, name.as_bytes());
@@ -381,7 +433,7 @@ impl<'a> ResourceWalk<'a> {
     }
 
     fn report(&mut self, kind: FindingKind, path: &[u8], text: impl Into<String>) {
-        self.found.findings.push(self.check.bad(kind, path, text));
+        self.found.push(self.check.bad(kind, path, text));
     }
 }
 

@@ -5,11 +5,11 @@
 //! path leads. So code there is never accepted, and everything else there is named.
 
 use super::flattened::resolved;
-use super::layout::read_head;
+use super::layout::form_at;
 use super::tree::{BundleTree, EntryKind, joined};
 use crate::apple::AppleError;
-use crate::binary::is_code;
 use crate::finding::{CodeFinding, FindingKind, Severity};
+use crate::form::FileForm;
 
 /// The most names that are visited beneath one unsealed folder.
 const NAMES_MAX: usize = 100_000;
@@ -43,11 +43,16 @@ pub(super) fn code_at(
             },
             EntryKind::File => {
                 found.extend(fork_of(tree, &path, strict));
-                match read_head(tree, &path) {
-                    Ok(head) if is_code(head) => {
+                match form_at(tree, &path) {
+                    Ok(Some(FileForm::MachO | FileForm::Script)) => {
                         found.push(refused(path, "code that no seal covers"));
                     }
-                    Ok(_) => {}
+                    Ok(Some(form)) => {
+                        let text =
+                            format!("{}, which no seal covers, was not looked into", form.words());
+                        found.push(unreadable(path, text));
+                    }
+                    Ok(None) => {}
                     Err(error) => found.push(unreadable(path, error.to_string())),
                 }
             }
@@ -79,7 +84,9 @@ pub(super) fn fork_of(tree: &dyn BundleTree, path: &[u8], strict: bool) -> Optio
         Ok(fork) => fork?,
         Err(error) => return Some(unreadable(path, format!("its resource fork: {error}"))),
     };
-    if fork.first_chunk().is_some_and(|head| is_code(*head)) {
+    if FileForm::of(&fork)
+        .is_ok_and(|form| matches!(form, Some(FileForm::MachO | FileForm::Script)))
+    {
         return Some(refused(path, "the file has a resource fork of code, which no seal covers"));
     }
     let (kind, error) = (FindingKind::Strict, AppleError::InvalidAssociatedFileData);

@@ -10,7 +10,7 @@ use crate::builder::{Build, Directory, blob, digest};
 const CODE_LEN: usize = 10_000;
 
 /// A trailer that says where a signature is.
-fn trailer(offset: u64, length: u64) -> Vec<u8> {
+pub(crate) fn trailer(offset: u64, length: u64) -> Vec<u8> {
     let mut trailer = vec![0; 512];
     trailer[..8].copy_from_slice(b"koly\0\0\0\x04");
     trailer[100] = 7;
@@ -19,8 +19,19 @@ fn trailer(offset: u64, length: u64) -> Vec<u8> {
     trailer
 }
 
-/// A signed image; what it holds happens to look like code.
+/// A signed image.
 pub(crate) fn image() -> Vec<u8> {
+    let mut bytes = image_of_code();
+    let sealed = digest(2, &bytes[..CODE_LEN]);
+    bytes[..4].fill(0);
+    let at = bytes.windows(32).position(|window| window == sealed).unwrap();
+    let anew = digest(2, &bytes[..CODE_LEN]);
+    bytes[at..at + 32].copy_from_slice(&anew);
+    bytes
+}
+
+/// A signed image that begins like code.
+fn image_of_code() -> Vec<u8> {
     let mut build = Build::linker_signed(CODE_LEN);
     let mut directory = Directory::new(0, 2);
     directory.page_shift = 0;
@@ -65,16 +76,6 @@ fn damage_is_found_and_has_no_place() {
 
 #[test]
 fn an_image_is_verified_like_other_code() {
-    // Sealed anew, so that it begins like no code.
-    let sealed = || {
-        let mut bytes = image();
-        bytes[..4].fill(0);
-        let before = digest(2, &image()[..CODE_LEN]);
-        let at = bytes.windows(32).position(|window| window == before).unwrap();
-        let anew = digest(2, &bytes[..CODE_LEN]);
-        bytes[at..at + 32].copy_from_slice(&anew);
-        bytes
-    };
     let status = |bytes: Vec<u8>| {
         let code = Code::file(Box::new(bytes)).unwrap();
         assert_eq!(code.kind(), CodeKind::DiskImage);
@@ -82,11 +83,32 @@ fn an_image_is_verified_like_other_code() {
         assert_eq!(verification.parts[0].architecture, None);
         verification.exit_status()
     };
-    assert_eq!(status(sealed()), 0);
-    let mut damaged = sealed();
+    assert_eq!(status(image()), 0);
+    let mut damaged = image();
     damaged[5000] ^= 1;
     assert_eq!(status(damaged), 3);
-    assert_eq!(status([vec![1; 1000], trailer(0, 0)].concat()), 1, "unsigned");
+    assert_eq!(status([vec![1; 1000], trailer(0, 0)].concat()), 2, "unsigned: nothing vouches");
+}
+
+#[test]
+fn nothing_in_an_image_is_looked_into_and_that_is_said() {
+    for (deep, severity, status) in [(false, Severity::Note, 0), (true, Severity::Unverified, 2)] {
+        let options = VerifyOptions { deep, ..VerifyOptions::default() };
+        let verification = Code::file(Box::new(image())).unwrap().verify(&options).unwrap();
+        let findings = verification.all_findings();
+        let told = findings.iter().find(|found| found.kind == FindingKind::NotRead).unwrap();
+        assert_eq!((told.severity, verification.exit_status()), (severity, status), "{deep}");
+    }
+}
+
+#[test]
+fn an_image_that_begins_like_code_is_refused() {
+    let error = DiskImage::read(&image_of_code()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "a Mach-O file and a disk image at once: tools open different things"
+    );
+    assert_eq!(Code::file(Box::new(image_of_code())).err().unwrap().kind(), ErrorKind::Malformed);
 }
 
 #[test]
@@ -129,21 +151,24 @@ fn a_place_beyond_the_file_is_told() {
 fn what_is_no_image_is_told() {
     let mut version = [vec![1; 1000], trailer(0, 0)].concat();
     version[1007] = 5;
-    for bytes in [vec![], vec![0; 511], vec![0; 5000], version] {
+    for bytes in [vec![], vec![0; 511], vec![0; 5000]] {
         assert_eq!(DiskImage::read(&bytes).unwrap_err().kind(), ErrorKind::NotCode);
     }
+    assert_eq!(DiskImage::read(&version).unwrap_err().kind(), ErrorKind::Unsupported);
 }
 
 /// What cannot be read is no proof that nobody signed.
 #[test]
 fn an_image_whose_signature_cannot_be_read_is_not_called_unsigned() {
     let mut bytes = image();
-    // No longer like Mach-O, and no longer with a signature that can be read.
-    (bytes[0], bytes[CODE_LEN]) = (0, 0);
+    bytes[CODE_LEN] = 0;
     let verification =
         Code::file(Box::new(bytes)).unwrap().verify(&VerifyOptions::default()).unwrap();
     let part = &verification.parts[0];
     assert_eq!(part.bytes.state, BytesState::Unverifiable);
     let kinds: Vec<_> = verification.all_findings().iter().map(|found| found.kind).collect();
-    assert_eq!((kinds, verification.exit_status()), (vec![FindingKind::Malformed], 3));
+    assert_eq!(
+        (kinds, verification.exit_status()),
+        (vec![FindingKind::Malformed, FindingKind::NotRead], 3)
+    );
 }

@@ -8,6 +8,7 @@ mod around;
 mod builder;
 mod bundles;
 mod conditions;
+mod containers;
 mod cover;
 mod damage;
 mod decay;

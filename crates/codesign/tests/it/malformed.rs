@@ -1,8 +1,8 @@
 //! Single fields with values that make no sense: a finding each, never a panic, never `Intact`.
 
-use steadfast_codesign::{Binary, BytesState, Coverage, ErrorKind, Severity};
+use steadfast_codesign::{Binary, BytesState, Coverage, ErrorKind, Severity, SuperBlob};
 
-use crate::builder::{Build, Built, CPU_ARM64, CPU_X86_64, fat};
+use crate::builder::{Build, Built, CPU_ARM64, CPU_X86_64, blob, fat, superblob};
 use crate::forms::check;
 
 const FAILED: &str = "errSecCSSignatureFailed";
@@ -144,4 +144,13 @@ fn nothing_is_reserved_for_what_is_not_there() {
     let at = built.signature.start;
     built.bytes[at + 4..at + 8].copy_from_slice(&[0x7f, 0xff, 0xff, 0xff]);
     assert_eq!(check(&built.bytes)[0].state, BytesState::Damaged);
+}
+
+/// Signatures have four to nine slots. Each of very many would be compared with all others.
+#[test]
+fn a_signature_of_more_slots_than_any_has_is_refused() {
+    for (count, is_read) in [(64, true), (65, false), (320_000, false)] {
+        let (bytes, _) = superblob(&vec![(7, blob(0xfade_7172, b"")); count]);
+        assert_eq!(SuperBlob::parse(&bytes).is_ok(), is_read, "{count}");
+    }
 }

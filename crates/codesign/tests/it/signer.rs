@@ -3,8 +3,8 @@
 use std::fs;
 
 use steadfast_codesign::{
-    AppleRoot, Binary, Binding, FindingKind, PolicyOptions, PolicyState, PolicyVerdict, Severity,
-    Signature, SignerKind, SignerState, SignerVerdict, TimestampState,
+    AppleRoot, Binary, Binding, Certificate, FindingKind, PolicyOptions, PolicyState,
+    PolicyVerdict, Severity, Signature, SignerKind, SignerState, SignerVerdict, TimestampState,
 };
 
 use crate::builder::{Build, blob, superblob};
@@ -268,6 +268,15 @@ fn chains_are_followed_and_faults_in_them_told() {
     let (of_no_authority, no_authority) = lacking("A", vec![("2.5.29.15", true, usage)]);
     let (of_other_use, other_use) =
         lacking("B", vec![("2.5.29.19", true, basic), ("2.5.29.15", true, der(3, &[7, 0x80]))]);
+    let for_servers = sequence(&[oid(server)]);
+    let (of_servers, servers) = lacking(
+        "E",
+        vec![
+            ("2.5.29.19", true, sequence(&[der(1, &[0xff])])),
+            ("2.5.29.15", true, der(3, &[1, 0x06])),
+            ("2.5.29.37", false, for_servers.clone()),
+        ],
+    );
     let (_, last) = lacking("C", vec![("2.5.29.19", true, no_depth)]);
     let too_far = Paper::authority("D", Some(&last)).person();
     let of_too_far = Paper::signer("Signer", &too_far, CODE_SIGNING).person();
@@ -323,6 +332,12 @@ fn chains_are_followed_and_faults_in_them_told() {
             &[FindingKind::SignerChain, FindingKind::SignerRoot],
         ),
         (
+            "issued by an authority of servers",
+            of_servers,
+            SignerState::Invalid,
+            &[FindingKind::SignerChain, FindingKind::SignerRoot],
+        ),
+        (
             "issued too far below",
             of_too_far,
             SignerState::Invalid,
@@ -339,7 +354,7 @@ fn chains_are_followed_and_faults_in_them_told() {
     for (what, person, state, expected) in rows {
         let mut message = Message::over(&signed, &person);
         message.certificates.extend(cast.certificates());
-        let others = [&no_authority, &other_use, &last, &too_far];
+        let others = [&no_authority, &other_use, &servers, &last, &too_far];
         message.certificates.extend(others.map(|person| person.certificate.clone()));
         let verdict = judge(&signed, &message.build());
         assert_eq!(verdict.state, state, "{what}: {:?}", verdict.findings);
@@ -351,6 +366,19 @@ fn chains_are_followed_and_faults_in_them_told() {
     let verdict = judge(&signed, &message.build());
     assert_eq!(verdict.state, SignerState::Unverifiable);
     assert_eq!(kinds(&verdict), [FindingKind::SignerChain]);
+}
+
+/// Trust in an authority of servers is no trust in it for code.
+#[test]
+fn a_trusted_authority_of_servers_issues_no_signers_of_code() {
+    let mut paper = Paper::authority("Servers", None);
+    paper.extensions.push(("2.5.29.37", false, sequence(&[oid("1.3.6.1.5.5.7.3.1")])));
+    let servers = paper.person();
+    let signed = directories(0x1_0000);
+    let message = Message::over(&signed, &Paper::signer("S", &servers, CODE_SIGNING).person());
+    let trusted = Certificate::all_of(&servers.certificate).unwrap();
+    let verdict = SignerVerdict::trusting(&signature(&signed, &message.build()), &trusted);
+    assert_eq!(verdict.state, SignerState::Invalid, "{:?}", verdict.findings);
 }
 
 #[test]

@@ -27,6 +27,10 @@ pub struct CodeCounts {
     pub exit_status: ExitStatus,
     /// Number of paths.
     pub paths: u64,
+    /// Number of pieces of code that were found there.
+    pub codes: u64,
+    /// Number of files that may hold code and were not looked into.
+    pub not_read: u64,
     /// Number of paths that could not be read.
     pub failed: u64,
     /// Bytes that were read and hashed.

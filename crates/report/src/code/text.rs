@@ -11,7 +11,7 @@ use steadfast_codesign::{
 };
 
 use super::statement::{is_read, statement};
-use super::{VerifiedCode, within, words};
+use super::{CodeCounts, VerifiedCode, within, words};
 use crate::escape;
 use crate::run::TextOptions;
 use crate::text::{RED, YELLOW};
@@ -255,4 +255,20 @@ pub(super) fn part_of_code(finding: &CodeFinding) -> Vec<String> {
     }));
     words.extend(place.section.as_deref().map(|section| format!("in {}", escape::text(section))));
     words
+}
+
+/// Appends the last line about folders and archives: what was found in them, and what was not
+/// looked into. Nothing is appended if each path was one piece of code.
+pub fn write_end_text(counts: &CodeCounts, out: &mut Vec<u8>) {
+    let CodeCounts { codes, not_read, failed, paths, .. } = *counts;
+    if codes + not_read + failed == paths && not_read == 0 {
+        return;
+    }
+    let parts = [
+        ("piece of code", "pieces of code", codes),
+        ("file that was not looked into", "files that were not looked into", not_read),
+        ("that could not be opened", "that could not be opened", failed),
+    ];
+    out.extend_from_slice(counted_parts(&parts).join(", ").as_bytes());
+    out.push(b'\n');
 }

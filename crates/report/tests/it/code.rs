@@ -62,6 +62,8 @@ fn compare_json(golden: &str, verified: &VerifiedCode<'_>) {
         verb: "code verify",
         exit_status: verified.verification.exit_status().try_into().unwrap(),
         paths: 1,
+        codes: 1,
+        not_read: 0,
         failed: 0,
         read_bytes: verified.verification.read_bytes(),
         elapsed_ns: verified.elapsed_ns,
