@@ -8,8 +8,6 @@ mod catalogue;
 #[cfg(feature = "companions")]
 mod code;
 mod copy;
-#[cfg(feature = "companions")]
-mod fleet;
 mod help;
 #[cfg(feature = "companions")]
 mod measure;
@@ -26,6 +24,7 @@ mod schedule;
 mod selection;
 #[cfg(feature = "serve")]
 mod serve;
+mod shard;
 mod verbs;
 
 use std::ffi::OsString;
@@ -50,10 +49,6 @@ pub(crate) use code::{
     CodeArgs, CodeCommand, CodeCostArgs, CodeOutputArgs, CodeShowArgs, CodeVerifyArgs,
 };
 pub(crate) use copy::{AnswerArgs, CopyArgs, CopyPathArgs, KnownArgs, MoveArgs, SafeVerbArgs};
-#[cfg(feature = "companions")]
-pub(crate) use fleet::{
-    FleetArgs, FleetCommand, FleetMergeArgs, FleetPlanArgs, FleetRunArgs, FleetStatusArgs,
-};
 pub(crate) use help::{HelpArgs, all_verbs, described, page_of};
 #[cfg(feature = "serve")]
 pub(crate) use measure::cipher_worker;
@@ -76,6 +71,7 @@ pub(crate) use schedule::{
 pub(crate) use selection::NAMES_MANY;
 #[cfg(feature = "serve")]
 pub(crate) use serve::ServeArgs;
+pub(crate) use shard::{MergeArgs, ShardArgs};
 pub(crate) use usual::{ignores_change_times, usual_options};
 pub(crate) use verbs::{
     CheckArgs, Command, DiffArgs, ExportArgs, HashArgs, ImportArgs, InitArgs, ProbeArgs, ShowArgs,
@@ -424,9 +420,8 @@ const GUESSED: [(&str, &str); 19] = [
 ];
 
 /// Verbs that a build can lack, each with the Cargo feature that it needs.
-const FEATURES: [(&str, &str); 6] = [
+const FEATURES: [(&str, &str); 5] = [
     ("code", "companions"),
-    ("fleet", "companions"),
     ("measure", "companions"),
     (CHECK_OBJECTS, "companions"),
     (IMPORT_OBJECTS, "companions"),

@@ -12,8 +12,6 @@ mod copy;
 mod diff;
 mod documents;
 mod export;
-#[cfg(feature = "companions")]
-mod fleet;
 mod hash;
 mod help;
 mod history;
@@ -23,6 +21,7 @@ mod known;
 mod manual;
 #[cfg(feature = "companions")]
 mod measure;
+mod merge;
 #[cfg(feature = "companions")]
 mod objects;
 mod pages;
@@ -90,7 +89,11 @@ pub(crate) fn dispatch(Cli { command, level }: &Cli) -> anyhow::Result<u8> {
         Command::Export(args) => export::run(args),
         Command::Import(args) => import::run(args),
         Command::Tag(args) => tag::run(args),
-        Command::Check(args) => check::run(args),
+        Command::Check(args) => match args.shard.shard {
+            Some(shard) => return check::shard::run(args, shard),
+            None => check::run(args),
+        },
+        Command::Merge(args) => merge::run(args),
         Command::Update(args) => update::run(args),
         Command::Untag(args) => untag::run(args),
         Command::Show(args) => show::run(args),
@@ -108,8 +111,6 @@ pub(crate) fn dispatch(Cli { command, level }: &Cli) -> anyhow::Result<u8> {
         Command::Code(args) => code::run(args),
         Command::Parity(args) => parity::run(args),
         Command::Repair(args) => repair::run(args),
-        #[cfg(feature = "companions")]
-        Command::Fleet(args) => return fleet::run(args),
         #[cfg(feature = "companions")]
         Command::ObjectsCheck(args) => objects::check(args),
         #[cfg(feature = "companions")]

@@ -1,7 +1,7 @@
 //! The end of the command: exit statuses, and signals that ask it to stop.
 //!
-//! Runs end with an [`ExitStatus`]. Jobs of a fleet also end with 75, for work that may succeed if
-//! it is retried, and `qos run` ends as the program that it started.
+//! Runs end with an [`ExitStatus`]. A shard of a check also ends with 75, for work that may succeed
+//! if it is retried, and `qos run` ends as the program that it started.
 
 use std::error::Error as _;
 use std::fs::File;

@@ -42,8 +42,6 @@ pub mod status;
 pub mod metrics;
 pub mod premis;
 #[cfg(feature = "companions")]
-pub mod fleet;
-#[cfg(feature = "companions")]
 pub mod objects;
 pub mod probe;
 pub mod qos;

@@ -59,6 +59,8 @@ mod displaced;
 mod missing;
 mod quick;
 mod session;
+#[cfg(feature = "json")]
+mod sorted_rows;
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -97,6 +99,8 @@ pub use rights::Readers;
 pub use runs::{RunRecord, RunState};
 pub use scope::RunScope;
 pub use session::CatalogueSession;
+#[cfg(feature = "json")]
+pub(crate) use sorted_rows::SortedRows;
 pub use trees::{CataloguedTree, TreeList};
 pub(crate) use trees::{decode, encode};
 pub(crate) use unmounted::FolderVolume;

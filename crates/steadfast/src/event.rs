@@ -39,6 +39,18 @@ impl FilePath {
         FilePath { parent: Arc::from(path), name: OsString::new() }
     }
 
+    /// Makes the path of a file beneath a folder.
+    #[cfg(feature = "json")]
+    pub(crate) fn beneath(folder: &Path, path: &Path) -> FilePath {
+        let path = folder.join(path);
+        match (path.parent(), path.file_name()) {
+            (Some(parent), Some(name)) => {
+                FilePath { parent: Arc::from(parent), name: name.to_owned() }
+            }
+            _ => FilePath::whole(&path),
+        }
+    }
+
     /// Returns the whole path.
     pub fn to_path(&self) -> PathBuf {
         if self.name.is_empty() {
@@ -427,7 +439,7 @@ impl fmt::Display for Notice {
 
 /// What the walk skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-// What an earlier version did not count is not in its jobs.
+// What an earlier version did not count is not in its results.
 #[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[non_exhaustive]
 pub struct Skipped {

@@ -1,6 +1,6 @@
 //! The JSON of events: paths, times, tags and references, as specified in `docs/formats/events.md`.
 //!
-//! Reports write these values; the documents of a fleet's job contain them too, and are read again.
+//! Reports write these values; the results of shards contain them too, and are read again.
 //! So they are defined once, below both. Knows no complete document.
 
 use std::borrow::Cow;

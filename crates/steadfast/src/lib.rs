@@ -65,6 +65,7 @@ pub mod event;
 pub mod cost;
 pub mod monitor;
 pub mod qos;
+mod shard;
 mod selection;
 mod tree_folder;
 mod byte_ranges;
@@ -89,6 +90,8 @@ pub mod safe;
 pub mod copy;
 #[cfg(feature = "json")]
 pub mod json;
+#[cfg(feature = "json")]
+pub mod sharded;
 
 pub use steadfast_digest::{
     Algorithm, AlgorithmHasher, Backend, Digest, Error as DigestError,
@@ -145,6 +148,7 @@ pub use crate::run::{
     TagOptions, TreeChanges, UpdateOptions, Verb, changes,
 };
 pub use crate::selection::Selection;
+pub use crate::shard::Shard;
 pub use crate::verb_kind::VerbKind;
 pub use crate::verdict::{ChangeEvidence, Judgement, Reason, Verdict};
 

@@ -344,14 +344,16 @@ fn records_of(root: &Path, options: &Options) -> Option<Arc<CatalogueReader>> {
 pub fn check_listed(
     root: &Path,
     list: List,
+    require_tags: bool,
     options: &Options,
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
+    let check = Verb::Check(CheckOptions { require_tags, ..CheckOptions::default() });
     let records = records_of(root, options);
-    let context = || context_of(Verb::check(), Arc::new(Xattr), records.clone(), options);
+    let context = || context_of(check, Arc::new(Xattr), records.clone(), options);
     let by_list = compare::CompareTask { context: context() };
     let task = listed::ListedTask { by_tag: check::CheckTask { context: context() }, by_list };
-    run_listed(Verb::check(), Arc::new(task), (root, list), None, options, monitor)
+    run_listed(check, Arc::new(task), (root, list), None, options, monitor)
 }
 
 /// Writes tags from the references of a list, as [`crate::import`] does.

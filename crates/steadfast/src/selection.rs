@@ -1,6 +1,7 @@
 //! The files that a run covers.
 
 use crate::beneath;
+use crate::shard::ShardFilter;
 use std::path::PathBuf;
 
 /// The files that a run covers.
@@ -31,6 +32,8 @@ pub struct Selection {
     /// Mount points of volumes that are not mounted, as device and inode. A walk does not enter
     /// them: the volume hides what is there.
     pub(crate) unmounted: Vec<(u64, u64)>,
+    /// The shard of the files beneath the first root that the run covers, if it is not all.
+    pub(crate) shard: Option<ShardFilter>,
 }
 
 impl Selection {

@@ -40,9 +40,8 @@ pub enum VerbKind {
     Export,
     /// Reads files without hashing them, for measuring.
     Read,
-    /// Records the merged result of a fleet.
-    #[strum(serialize = "fleet merge")]
-    FleetMerge,
+    /// Records the results of a check in shards.
+    Merge,
 }
 
 impl VerbKind {

@@ -15,9 +15,8 @@ use super::steps::{PROGRAM, cargo, target_folder};
 const LEAN: [&str; 2] = ["--package", "steadfast-cli"];
 
 /// What is left out, as words that ask for it, with the feature that it needs.
-const ABSENT: [([&str; 2], &str); 5] = [
+const ABSENT: [([&str; 2], &str); 4] = [
     (["code", "."], "companions"),
-    (["fleet", "."], "companions"),
     (["measure", "."], "companions"),
     (["check", "s3://store/folder"], "companions"),
     (["serve", "."], "serve"),

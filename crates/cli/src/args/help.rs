@@ -41,17 +41,17 @@ const FIRST: [&str; 9] =
 /// The other verbs by what they are for, in the order of `help --all`.
 const OTHERS: [(&str, &[&str]); 5] = [
     ("Empty a card, replace a disk", &["copy", "move", "safe", "known"]),
-    ("Copies and lists", &["parity", "diff", "hash", "export", "import"]),
+    ("Copies and lists", &["parity", "diff", "hash", "export", "import", "merge"]),
     (
         "Tags alone (without a catalogue, missing and renamed files are not noticed)",
         &["tag", "untag"],
     ),
-    ("Companions", &["code", "measure", "fleet", "qos"]),
+    ("Companions", &["code", "measure", "qos"]),
     ("Help", &["help", "probe"]),
 ];
 
 /// Options that `-h` does not show.
-const RARE: [&str; 70] = [
+const RARE: [&str; 71] = [
     "against",
     "alerts-within",
     "algorithm",
@@ -71,7 +71,6 @@ const RARE: [&str; 70] = [
     "download",
     "every-byte",
     "exclude-from",
-    "file-cost",
     "files-from",
     "forget-copy",
     "hash-password",
@@ -103,12 +102,14 @@ const RARE: [&str; 70] = [
     "report",
     "require-local",
     "requirement",
+    "result",
     "resume",
     "salt",
     "sample",
     "seed",
     "sessions",
     "set-id",
+    "shard",
     "sidecar",
     "single",
     "strict",
@@ -126,7 +127,7 @@ const RARE: [&str; 70] = [
 
 /// The environment variables that the program reads, with the verbs whose pages have them; none for
 /// all verbs.
-const ENVIRONMENT: [(&[&str], &str, &str); 11] = [
+const ENVIRONMENT: [(&[&str], &str, &str); 10] = [
     (
         &["check", "update"],
         "STEADFAST_IGNORE_CTIME",
@@ -167,11 +168,6 @@ const ENVIRONMENT: [(&[&str], &str, &str); 11] = [
         &["check"],
         "AWS_REGION, AWS_DEFAULT_REGION, AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_CA_BUNDLE",
         "The region and address of a store, and the certificates to trust.",
-    ),
-    (
-        &["fleet"],
-        "HOSTNAME, SLURMD_NODENAME",
-        "The name of the machine in the parts of a job, by default that of the system.",
     ),
     (
         &["measure"],
@@ -473,7 +469,7 @@ mod tests {
         let described: BTreeSet<&str> = help.split(|c: char| !is_of_name(c)).collect();
         let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let mut read = BTreeSet::new();
-        for name in ["cli", "sys", "serve", "fleet", "objects"] {
+        for name in ["cli", "sys", "serve", "objects"] {
             for file in sources(&crates.join(name).join("src")) {
                 let source = fs::read_to_string(&file).unwrap();
                 let source = source.split("#[cfg(test)]").next().unwrap();

@@ -70,7 +70,7 @@ impl LevelOf {
             matches.try_get_one::<bool>(choice).is_ok_and(|is_set| is_set == Some(&true))
         });
         Some(match (verb, part) {
-            ("probe" | "status" | "code" | "parity", _) | ("fleet", "plan") => LevelOf::Work(level),
+            ("probe" | "status" | "code" | "parity", _) => LevelOf::Work(level),
             _ if is_other || verb.starts_with("objects-") => LevelOf::Work(level),
             _ => LevelOf::Run(level),
         })

@@ -11,7 +11,7 @@ use steadfast::store::foreign::ForeignKind;
 use super::{
     AlgorithmArg, AllowEmptyArg, CatalogueArgs, CatalogueFileArg, DocumentArgs, DryRunArg, DueArgs,
     EngineArgs, FsVerityArgs, KeepPagesArgs, LevelArgs, OutputArgs, ParityArgs, PathArgs, QosArgs,
-    RepairArgs, WalkArgs, named,
+    RepairArgs, ShardArgs, WalkArgs, named,
 };
 
 /// The verbs.
@@ -20,6 +20,7 @@ pub(crate) enum Command {
     Init(InitArgs),
     Tag(TagArgs),
     Check(CheckArgs),
+    Merge(super::MergeArgs),
     Update(UpdateArgs),
     Untag(UntagArgs),
     Show(ShowArgs),
@@ -40,8 +41,6 @@ pub(crate) enum Command {
     Code(super::CodeArgs),
     Parity(ParityArgs),
     Repair(RepairArgs),
-    #[cfg(feature = "companions")]
-    Fleet(super::FleetArgs),
     #[cfg(feature = "companions")]
     #[command(hide = true)]
     ObjectsCheck(super::ObjectsCheckArgs),
@@ -215,6 +214,8 @@ pub(crate) struct CheckArgs {
     pub(crate) engine: EngineArgs,
     #[command(flatten)]
     pub(crate) due: DueArgs,
+    #[command(flatten)]
+    pub(crate) shard: ShardArgs,
     #[command(flatten)]
     pub(crate) catalogue: CatalogueArgs,
     #[command(flatten)]

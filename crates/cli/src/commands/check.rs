@@ -1,5 +1,7 @@
 //! `steadfast check`: arguments → a run that judges → the report.
 
+pub(super) mod shard;
+
 use std::path::{Path, PathBuf};
 
 use anyhow::ensure;

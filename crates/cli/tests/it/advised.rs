@@ -95,9 +95,6 @@ const OTHERS: &[&str] = &[
     "check --where",
     "code verify",
     "diff --read",
-    "fleet plan --manifest",
-    "fleet run --shard",
-    "fleet status",
     "hash",
     "help --all",
     "import",
@@ -290,7 +287,7 @@ fn commands_of(text: &str) -> BTreeSet<String> {
 /// Returns the verb and the options of a command.
 fn form_of(command: &str) -> String {
     let words: Vec<&str> = command.split_whitespace().collect();
-    let is_group = ["alert", "code", "fleet", "parity", "qos", "schedule"].contains(&words[0]);
+    let is_group = ["alert", "code", "parity", "qos", "schedule"].contains(&words[0]);
     let is_kept = |(at, word): &(usize, &str)| {
         let is_name = word.chars().all(|letter| letter.is_ascii_lowercase());
         *at == 0 || *at == 1 && is_group && is_name || word.starts_with("--")

@@ -110,19 +110,10 @@ fn nothing_is_due_where_the_catalogue_knows_no_tag_and_that_is_no_success() {
 }
 
 #[test]
-fn a_fleet_that_judged_nothing_is_no_success() {
-    let tree = Tree::new();
-    fs::create_dir(tree.path("tree")).unwrap();
-    let plan = |job| tree.run(["fleet", "plan", "tree", "--out", job]);
-    assert!(plan("empty").ends(2).stderr().contains(NO_FILE));
-    fs::write(tree.path("tree/a"), "untagged").unwrap();
-    plan("job").succeeds();
-    tree.run(["fleet", "run", "job", "--shard", "0", "--quiet"]).succeeds();
-    for (job, why) in [("empty", "the job has no file"), ("job", NO_TAG)] {
-        proves_nothing(&tree, &["fleet", "merge", job, "--out", "result", "--quiet"], why);
-        let status = tree.run(["fleet", "status", job]).ends(2);
-        assert!(status.stdout().contains("\nno file was judged\n"), "{}", status.stdout());
-    }
+fn shards_that_judged_nothing_are_no_success() {
+    let tree = Tree::new().file("tree/a", b"untagged");
+    tree.run(["check", "tree", "--shard", "0/1", "--result", "r", "-q"]).succeeds();
+    proves_nothing(&tree, &["merge", "r", "--quiet"], NO_TAG);
 }
 
 #[test]

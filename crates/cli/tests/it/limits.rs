@@ -70,15 +70,3 @@ fn names_are_escaped_on_a_terminal_and_exact_elsewhere() {
         assert!(!shown.contains("31m\r\nname"), "{verb}: {shown:?}");
     }
 }
-
-#[test]
-fn fleet_status_says_that_the_limit_bound_the_parts() {
-    let tree = Tree::new().file("data/a", &vec![7; 8 << 20]);
-    tree.run(["tag", "data"]).succeeds();
-    tree.run(["fleet", "plan", "data", "--out", "job"]).succeeds();
-    tree.run(["fleet", "run", "job", "--shard", "0", "--rate-limit", "20MB"]).succeeds();
-    let status = tree.run(["fleet", "status", "job"]).succeeds();
-    assert!(status.stdout().contains("1 part was bound by --rate-limit"), "{}", status.stdout());
-    let status = tree.run(["fleet", "status", "--json", "job"]).succeeds();
-    assert!(status.stdout().contains("\"rate_limited\":1"), "{}", status.stdout());
-}

@@ -123,7 +123,7 @@ fn no_verb_reads_or_writes_a_catalogue_through_what_is_planted() {
     let readers: [&[&str]; 3] = [
         &["show", "--history", "data"],
         &["status", "--audit", "data"],
-        &["fleet", "plan", "--catalogue", "data", "--out", "job"],
+        &["check", "data", "--shard", "0/1", "--result", "result"],
     ];
     for part in ["", "-wal", "-shm", "-journal", ".lock"] {
         let place = format!("data/.steadfast/catalogue.sqlite{part}");
@@ -261,13 +261,11 @@ fn sidecars_are_written_through_nothing_that_is_planted() {
 #[test]
 fn documents_are_written_through_nothing_that_is_planted() {
     let tree = catalogued();
-    run(&tree, &["fleet", "plan", "data", "--out", "job", "--shards", "1"]).succeeds();
-    run(&tree, &["fleet", "run", "job", "--shard", "0"]).succeeds();
-    let documents: [(&str, &[&str]); 4] = [
+    run(&tree, &["check", "data", "--shard", "0/1", "--result", "result"]).succeeds();
+    let documents: [(&str, &[&str]); 3] = [
         ("data/report.html", &["check", "--report", "data/report.html", "data/a"]),
         ("data/trace.json", &["check", "--trace", "data/trace.json", "data/a"]),
-        ("data/result.jsonl", &["fleet", "merge", "job", "--out", "data/result.jsonl"]),
-        ("data/page.html", &["fleet", "merge", "job", "--out", "r", "--report", "data/page.html"]),
+        ("data/page.html", &["merge", "result", "--report", "data/page.html"]),
     ];
     for (place, words) in documents {
         for kind in KINDS {
@@ -279,34 +277,17 @@ fn documents_are_written_through_nothing_that_is_planted() {
 }
 
 #[test]
-fn a_job_writes_and_reads_no_part_through_what_is_planted() {
+fn a_result_is_written_and_read_through_nothing_that_is_planted() {
     let tree = catalogued();
-    let words = ["fleet", "run", "job", "--shard", "0"];
-    for folder in ["parts", "failures"] {
-        for kind in ["link to a directory", "dangling link", "fifo"] {
-            remove(&tree.path("job"));
-            run(&tree, &["fleet", "plan", "data", "--out", "job", "--shards", "1"]).succeeds();
-            plant(&tree, kind, &tree.path("job").join(folder));
-            // A shard that fails leaves a note in `failures`.
-            remove(&tree.path("job/shards/00000.jsonl"));
-            let outcome = run(&tree, &words);
-            assert_untouched(&tree, &format!("{kind} at {folder}"));
-            assert_ne!(outcome.status, 0, "{kind} at {folder}");
-        }
-    }
-    for place in ["parts/00000.jsonl", "shards/00000.jsonl", "job.jsonl", "shards.jsonl"] {
-        for kind in KINDS {
-            remove(&tree.path("job"));
-            run(&tree, &["fleet", "plan", "data", "--out", "job", "--shards", "1"]).succeeds();
-            plant(&tree, kind, &tree.path("job").join(place));
-            let status = run(&tree, &["fleet", "status", "job"]).status;
-            assert_ne!(status, 0, "{kind} at {place}");
-            let status = run(&tree, &words).status;
-            assert_untouched(&tree, &format!("{kind} at {place}"));
-            // A part is replaced by its name. The rest was planned, and must be as it was.
-            let replaced = place.starts_with("parts/") && kind != "directory";
-            assert_eq!(status == 0, replaced, "{kind} at {place}");
-        }
+    for kind in KINDS {
+        plant(&tree, kind, &tree.path("result"));
+        run(&tree, &["merge", "result"]).ends(2);
+        assert_untouched(&tree, kind);
+        // A name is replaced, and what it leads to is not.
+        let words = ["check", "data", "--shard", "0/1", "--result", "result"];
+        let status = if kind == "directory" { 75 } else { 0 };
+        against(&tree, kind, "result", &words, status);
+        remove(&tree.path("result"));
     }
 }
 

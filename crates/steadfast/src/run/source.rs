@@ -7,11 +7,12 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::event::{FileError, FileEvent, FilePath, Skipped, Subject};
 use crate::pages::{Kept, is_draft};
 use crate::selection::Selection;
+use crate::shard::ShardFilter;
 use crate::store::has_tag;
 use crate::store::pages;
 use crate::walk::{Beneath, Entry, Excludes, Listed, Sink, WalkItem, walk};
@@ -45,10 +46,22 @@ impl EntrySource for WalkSource {
                 Some(event) => sink(WalkItem::Failed(Box::new(event))),
                 None => ControlFlow::Continue(()),
             },
+            WalkItem::File(entry) if !self.covers(&entry) => ControlFlow::Continue(()),
             found => sink(found),
         };
         let (skipped, whole) = walk(&self.selection, &self.excludes, has_tag, stop, &mut heed);
         WalkEnd { skipped, whole }
+    }
+}
+
+impl WalkSource {
+    /// Returns whether the run covers a file that the walk found.
+    fn covers(&self, entry: &Entry) -> bool {
+        let Some(ShardFilter { shard, found }) = &self.selection.shard else { return true };
+        found.fetch_add(1, Ordering::Relaxed);
+        let (path, root) = (entry.path.to_path(), self.selection.roots.first());
+        let relative = root.and_then(|root| path.strip_prefix(root).ok());
+        shard.has(relative.unwrap_or(&path))
     }
 }
 

@@ -31,11 +31,11 @@ fn every_frozen_folder_has_its_test() {
         "attributes/v1",
         "catalogue/v1",
         "catalogue/v2",
-        "fleet/v1",
         "manifest/v1",
         "objects/v1",
         "pages/v1",
         "record/v1",
+        "shard/v1",
         "tag/v1",
     ];
     let tested = tested.map(str::to_owned);

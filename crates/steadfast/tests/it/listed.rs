@@ -210,7 +210,7 @@ fn a_check_by_a_list_falls_back_to_tags() {
         ])
     };
     let mut events = Events::default();
-    let summary = check_listed(tree.path(), records(), &options(), &mut events).unwrap();
+    let summary = check_listed(tree.path(), records(), false, &options(), &mut events).unwrap();
     let of = |events: &Events, name: &str| events.files[&tree.at(name)].verdict;
     use Verdict::{Corrupt, Intact, Missing, Unreadable, Untagged};
     let verdicts = names.map(|name| of(&events, name));
