@@ -1,4 +1,4 @@
-"""A tree of 50,000 tagged files, jobs of it, and clusters to run them on."""
+"""A tree of tagged files, what one process makes of it, and clusters to check it on."""
 
 import json
 import os
@@ -10,17 +10,17 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from distributed import Client
 
-from steadfast_fleet import Job
-
 COMMAND = os.environ.get("STEADFAST", "steadfast")
 # Decay is played from above the file system, which moves the change time.
 os.environ["STEADFAST_IGNORE_CTIME"] = "1"
-FILES = 50_000
+FILES = 20_000
 FOLDERS = 100
+SHARDS = 24
 
 
 def steadfast(*words: object, status: int = 0) -> str:
@@ -30,26 +30,33 @@ def steadfast(*words: object, status: int = 0) -> str:
     return ended.stdout
 
 
+Verdicts = dict[str, tuple[str, str | None]]
+
+
 @dataclass(frozen=True)
 class Tree:
     """A tagged tree, and what one process makes of it."""
 
     root: Path
     folder: Path
-    expected: bytes
+    expected: Verdicts
     corrupt: str
 
-    def plan(self, name: str, shards: int) -> Job:
-        """Plans the tree."""
+    def results(self, name: str) -> Path:
+        """Returns a new folder for results."""
         folder = self.folder / name
-        steadfast("fleet", "plan", self.root, "--out", folder, "--shards", shards)
-        return Job.open(folder)
+        folder.mkdir()
+        return folder
 
-    def merged(self, job: Job) -> bytes:
-        """Merges a job and returns the result."""
-        result = job.folder / "result.jsonl"
-        steadfast("fleet", "merge", job.folder, "--out", result, "--quiet", status=3)
-        return result.read_bytes()
+    def merged(self, results: Path, status: int = 3) -> Verdicts:
+        """Merges results and returns the verdict and the digest of each file."""
+        return verdicts(steadfast("merge", results, "--json", status=status))
+
+
+def verdicts(printed: str) -> Verdicts:
+    """Returns the verdict and the digest of each file that JSON lines name."""
+    lines: list[dict[str, Any]] = [json.loads(line) for line in printed.splitlines()]
+    return {line["path"]: (line["verdict"], line.get("digest")) for line in lines if "path" in line}
 
 
 def memory() -> str | None:
@@ -66,9 +73,9 @@ def memory() -> str | None:
 
 @pytest.fixture(scope="session")
 def tree() -> Iterator[Tree]:
-    """Writes 50,000 files, tags them, and damages one behind its tag's back."""
+    """Writes files, records them, and damages one behind its tag's back."""
     with tempfile.TemporaryDirectory(dir=memory()) as folder:
-        yield tree_in(Path(folder))
+        yield tree_in(Path(folder).resolve())
 
 
 def tree_in(folder: Path) -> Tree:
@@ -79,18 +86,16 @@ def tree_in(folder: Path) -> Tree:
     for number in range(FILES):
         if number < FOLDERS:
             (root / f"d{number:02}").mkdir(parents=True)
-        start, length = chance.randrange(1 << 19), chance.randrange(1, 16_000)
+        start, length = chance.randrange(1 << 19), chance.randrange(1, 40_000)
         path = root / f"d{number % FOLDERS:02}" / f"f{number}"
         path.write_bytes(noise[start : start + length])
-    steadfast("tag", root, "--quiet")
+    steadfast("init", root, "--quiet")
     victim = root / "d42" / "f142"
     times = victim.stat()
     victim.write_bytes(bytes([victim.read_bytes()[0] ^ 1]) + victim.read_bytes()[1:])
     os.utime(victim, ns=(times.st_atime_ns, times.st_mtime_ns))
-    tree = Tree(root, folder, b"", "d42/f142")
-    whole = tree.plan("whole", 1)
-    steadfast("fleet", "run", whole.folder, "--shard", 0, "--quiet", status=3)
-    return Tree(root, folder, tree.merged(whole), tree.corrupt)
+    expected = verdicts(steadfast("check", root, "--no-catalogue", "--json", status=3))
+    return Tree(root, folder, expected, str(victim))
 
 
 @dataclass
@@ -165,6 +170,11 @@ def until(holds: Callable[[], bool], seconds: float = 30.0) -> None:
         took = time.monotonic() - begun
         assert took < seconds or took < patience(seconds), "it did not come to be"
         time.sleep(0.01)
+
+
+def done(results: Path) -> set[str]:
+    """Returns the names of the results in a folder, without drafts."""
+    return {path.name for path in results.rglob("*") if path.is_file() and path.name[0] != "."}
 
 
 def needs_root() -> None:

@@ -1,11 +1,9 @@
-"""Runs a job of `steadfast fleet` on Dask, and exports its result.
+"""Runs checks in shards on Dask.
 
-The job is a folder that all machines see, specified in fleet/FORMAT.md. Nothing here judges a
-file: each shard is one call of the `steadfast` command on some worker.
+Nothing here judges a file: each shard is one `steadfast check --shard` on some worker, which writes
+its result, and `steadfast merge` makes one report of the results.
 """
 
-from .dispatch import Dispatch, Options, Report
-from .document import Damaged, records
-from .job import Job, Shard
+from .dispatch import Dispatch, Options, Report, SchedulerLost, Shard
 
-__all__ = ["Damaged", "Dispatch", "Job", "Options", "Report", "Shard", "records"]
+__all__ = ["Dispatch", "Options", "Report", "SchedulerLost", "Shard"]

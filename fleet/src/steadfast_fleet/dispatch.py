@@ -1,14 +1,14 @@
-"""Hands out shards to the workers of a Dask cluster.
+"""Hands out the shards of folders to the workers of a Dask cluster.
 
-In: a client, a job, limits. Out: parts in the job's folder, and a report. Dask moves a task whose
-worker died to another one by itself; what a worker could not do is tried again here, and a worker
-that cannot do what others can is retired. State is in the job alone: whoever begins again goes on.
+In: a client, folders, limits. Out: a result file for each shard, and a report. Dask schedules,
+balances and repeats. State is in the result files alone: the same call again does what is left.
 """
 
-import time
-from collections import Counter, defaultdict, deque
-from collections.abc import Callable
+import re
+from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import cloudpickle
@@ -16,53 +16,53 @@ from distributed import CancelledError, Client, Future, wait
 from distributed.comm.core import CommClosedError
 
 from . import worker
-from .job import Job, Shard
-from .worker import CORRUPT, DONE, HOPELESS, Finished, end_commands, run_shard
+from .worker import end_commands, run_shard
 
 cloudpickle.register_pickle_by_value(worker)
-
-LOOK_AGAIN_S = 1.0
-"""How often the cluster is asked for its workers, and how long ends are waited for."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a job is run."""
+    """How the shards are run."""
 
-    command: tuple[str, ...] = ("steadfast",)
+    shards: int
+    """How many there are of each folder."""
+    results: Path
+    """The folder of the results; it has one folder for each checked folder."""
+    command: str = "steadfast"
     """The command on the workers."""
-    per_device: int | None = None
-    """Shards of one device at a time; `None` for as many as the workers take."""
-    rate_limit: int | None = None
-    """Bytes that may be read of one device in a second."""
+    per_folder: int | None = None
+    """Shards of one folder at a time; `None` for as many as the workers take."""
     extra: tuple[str, ...] = ()
-    """Further arguments of `steadfast fleet run`."""
+    """Further arguments of `steadfast check`."""
     attempts: int = 5
-    """How often a shard is tried."""
-    pause_s: float = 1.0
-    """Time before a shard is tried again; twice as much each time."""
-    verify: bool = False
-    """Whether shards that have a part are handed out too: a damaged part is made anew."""
-    strikes: int = 3
-    """Shards that a worker fails at in a row, while others succeed, before it is retired."""
+    pause_s: float = 10.0
+    """How long a worker waits after an attempt that failed."""
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One shard of a folder."""
+
+    folder: Path
+    label: str
+    """The name of the folder on the dashboard, and in the folder of results."""
+    number: int
+    result: Path
 
 
 @dataclass
 class Report:
-    """What became of the shards of a job."""
+    """What became of the shards."""
 
-    done: list[int] = field(default_factory=list)
-    """Those that were run."""
-    corrupt: list[int] = field(default_factory=list)
-    """Those with a corrupt file, whenever they were run."""
-    failed: dict[int, str] = field(default_factory=dict)
-    """Those without a part, and why."""
-    hopeless: set[int] = field(default_factory=set)
-    """Of these, those that somebody must look at before they are tried again."""
-    again: int = 0
-    """Attempts that had to be made again."""
-    retired: list[str] = field(default_factory=list)
-    """Workers that could not do what others could."""
+    done: list[Shard] = field(default_factory=list)
+    """Those that were checked."""
+    earlier: list[Shard] = field(default_factory=list)
+    """Those that had a result already."""
+    failed: dict[Shard, str] = field(default_factory=dict)
+    """Those without a result, and why."""
+    refused: set[Shard] = field(default_factory=set)
+    """Of these, those for which another attempt is of no use."""
 
 
 class Sent:
@@ -82,39 +82,31 @@ class Sent:
 
 
 class SchedulerLost(Exception):
-    """The scheduler went away: the parts that are there stay, and the rest can be done later."""
+    """The scheduler went away: the results that are there stay, and the rest can be done later."""
 
 
 class Dispatch:
-    """One pass over the shards of a job that have no part."""
+    """One pass over the shards of folders that have no result."""
 
-    def __init__(self, client: Client, job: Job, options: Options) -> None:
+    def __init__(self, client: Client, folders: Sequence[Path], options: Options) -> None:
         """Prepares; nothing runs yet."""
-        self.client, self.job, self.options = client, job, options
+        self.client, self.options = client, options
         self.report = Report()
-        self.waiting: dict[int, deque[Shard]] = defaultdict(deque)
-        ended = {} if options.verify else job.ended()
-        self.report.corrupt += sorted(number for number, s in ended.items() if s == CORRUPT)
-        for shard in sorted(job.shards, key=lambda shard: shard.age):
-            if shard.number not in ended:
-                self.waiting[shard.device].append(shard)
-        self.running: dict[Future[tuple[int, str, str]], Shard] = {}
-        self.rates: dict[int, int] = {}
-        """Bytes in a second that each shard under way may read."""
-        self.submitted = 0
-        self.later: list[tuple[float, Shard]] = []
-        self.tries: Counter[int] = Counter()
-        self.strikes: dict[str, set[int]] = defaultdict(set)
-        self.threads: dict[str, int] = {}
-        self.looked = float("-inf")
-        self.bytes = sum(shard.bytes for shard in job.shards)
-        self.left = sum(shard.bytes for queue in self.waiting.values() for shard in queue)
+        self.waiting: list[deque[Shard]] = []
+        self.running: dict[Future[tuple[int, str]], Shard] = {}
+        for folder, label in zip(folders, labels(folders), strict=True):
+            results = options.results.absolute() / label
+            results.mkdir(parents=True, exist_ok=True)
+            self.waiting.append(deque())
+            for number in range(options.shards):
+                shard = Shard(folder, label, number, results / f"{number:05}")
+                there = self.report.earlier if shard.result.exists() else self.waiting[-1]
+                there.append(shard)
 
     def run(self, listen: Callable[["Dispatch"], None] = lambda dispatch: None) -> Report:
-        """Runs every shard that has no part; `listen` hears of every change."""
+        """Checks every shard that has no result; `listen` hears of every change."""
         try:
-            while self.running or self.later or any(self.waiting.values()):
-                self.look()
+            while self.running or any(self.waiting):
                 self.hand_out()
                 listen(self)
                 self.take_in()
@@ -124,125 +116,66 @@ class Dispatch:
         return self.report
 
     def stop(self) -> None:
-        """Ends what is under way; the parts that are there stay."""
+        """Ends what is under way; the results that are there stay."""
         self.client.cancel(list(self.running), force=True)
         self.client.run(Sent(end_commands))
 
-    def look(self) -> None:
-        """Asks for the workers now and then, and brings back shards whose pause is over."""
-        now = time.monotonic()
-        if now - self.looked > LOOK_AGAIN_S:
-            self.threads, self.looked = self.client.nthreads(), now
-        for due, shard in self.later:
-            if due <= now:
-                self.waiting[shard.device].appendleft(shard)
-        self.later = [(due, shard) for due, shard in self.later if due > now]
-
     def hand_out(self) -> None:
-        """Submits as many shards as the limits allow, of the least busy device first."""
-        threads = sum(self.threads.values())
-        # One more than runs for each thread, so that none waits for its next.
-        limit = self.options.per_device or 2 * threads
-        share = max(min(limit, threads), 1)
-        busy = Counter(shard.device for shard in self.running.values())
-        while len(self.running) < 2 * threads:
-            free = [
-                device
-                for device, queue in self.waiting.items()
-                if queue and busy[device] < limit and self.has_rate(device, share)
-            ]
-            if not free:
-                return
-            device = min(free, key=lambda d: (busy[d], self.waiting[d][0].age))
-            self.submit(self.waiting[device].popleft(), share)
-            busy[device] += 1
+        """Submits shards, of each folder as many as may run."""
+        for queue in self.waiting:
+            while queue and not self.is_full(queue[0].label):
+                shard = queue.popleft()
+                future = self.client.submit(
+                    Sent(run_shard),
+                    self.words(shard),
+                    str(shard.result),
+                    self.options.pause_s,
+                    # The dashboard groups tasks by the first of these.
+                    key=(f"check_{shard.label}", shard.number),
+                    retries=self.options.attempts - 1,
+                    pure=False,
+                )
+                self.running[future] = shard
 
-    def rate(self, share: int) -> int:
-        """What one of so many shards of a device may read in a second."""
-        return max((self.options.rate_limit or 0) // share, 1)
+    def is_full(self, label: str) -> bool:
+        """Says whether a folder has as many shards under way as it may have."""
+        most = self.options.per_folder
+        return most is not None and most <= sum(s.label == label for s in self.running.values())
 
-    def has_rate(self, device: int, share: int) -> bool:
-        """Says whether what is under way leaves a share of what may be read of a device.
-
-        Shards keep the rate that they began with, so workers that join wait for these to end.
-        """
-        under_way = [shard.number for shard in self.running.values() if shard.device == device]
-        if self.options.rate_limit is None or not under_way:
-            return True
-        given = sum(self.rates[number] for number in under_way)
-        return given + self.rate(share) <= self.options.rate_limit
-
-    def submit(self, shard: Shard, share: int) -> None:
-        """Hands one shard to Dask, whose dashboard shows it under its device's name."""
-        extra = list(self.options.extra)
-        if self.options.rate_limit is not None:
-            self.rates[shard.number] = self.rate(share)
-            extra += ["--rate-limit", f"{self.rates[shard.number]}B"]
-        self.tries[shard.number] += 1
-        self.submitted += 1
-        key = f"check-device-{shard.device}", self.job.name, shard.number, self.tries[shard.number]
-        words = list(self.options.command), str(self.job.folder), shard.number, extra
-        # Those that were handed out first are run first.
-        order = {"key": key, "pure": False, "priority": -self.submitted}
-        self.running[self.client.submit(Sent(run_shard), *words, **order)] = shard
+    def words(self, shard: Shard) -> list[str]:
+        """Returns the command that checks a shard."""
+        of = f"{shard.number}/{self.options.shards}"
+        words = [self.options.command, "check", str(shard.folder), "--quiet", "--shard", of]
+        return [*words, "--result", str(shard.result), *self.options.extra]
 
     def take_in(self) -> None:
-        """Waits for shards to end, for a short time at most, and looks what became of them."""
-        if not self.running:
-            time.sleep(0.05)
-            return
+        """Waits a second for ends, and notes them."""
         try:
-            ended = wait(list(self.running), timeout=LOOK_AGAIN_S, return_when="FIRST_COMPLETED")
+            ended = wait(list(self.running), 1.0, return_when="FIRST_COMPLETED").done
         except TimeoutError:
-            ended = None
+            ended = set()
         if self.client.status != "running":
             raise SchedulerLost
-        for future in ended.done if ended else ():
+        for future in ended:
+            if future.status in ("cancelled", "lost"):
+                raise SchedulerLost
             shard = self.running.pop(future)
             if future.status == "finished":
-                self.settle(shard, Finished(*future.result()))
-            elif future.status == "error":
-                self.try_again(shard, str(future.exception()))
-            elif future.status == "lost":
-                # The worker died with the result; the scheduler has another one run the shard.
-                self.running[future] = shard
-                time.sleep(0.05)
-                continue
+                _, said = future.result()
+                if said:
+                    self.report.failed[shard] = said
+                    self.report.refused.add(shard)
+                else:
+                    self.report.done.append(shard)
             else:
-                raise SchedulerLost
+                self.report.failed[shard] = str(future.exception())
             future.release()
 
-    def settle(self, shard: Shard, ended: Finished) -> None:
-        """Notes how a shard ended, and has it tried again where that makes sense."""
-        if ended.status in (DONE, CORRUPT):
-            self.strikes[ended.worker] = set()
-            self.left -= shard.bytes
-            self.report.done.append(shard.number)
-            if ended.status == CORRUPT:
-                self.report.corrupt.append(shard.number)
-        elif ended.status == HOPELESS:
-            self.report.failed[shard.number] = ended.message
-            self.report.hopeless.add(shard.number)
-        else:
-            self.strike(ended.worker, shard)
-            self.try_again(shard, ended.message)
 
-    def strike(self, worker: str, shard: Shard) -> None:
-        """Retires a worker that fails at one shard after the other while others succeed."""
-        self.strikes[worker].add(shard.number)
-        others = [o for o, strikes in self.strikes.items() if not strikes and o in self.threads]
-        if worker in self.report.retired:
-            return
-        if len(self.strikes[worker]) >= self.options.strikes and others:
-            self.strikes[worker] = set()
-            self.report.retired.append(worker)
-            self.client.retire_workers([worker], close_workers=True)
-
-    def try_again(self, shard: Shard, said: str) -> None:
-        """Puts a shard back for later, unless it was tried often enough."""
-        tries = self.tries[shard.number]
-        if tries >= self.options.attempts:
-            self.report.failed[shard.number] = said
-            return
-        self.report.again += 1
-        self.later.append((time.monotonic() + self.options.pause_s * 2 ** (tries - 1), shard))
+def labels(folders: Sequence[Path]) -> list[str]:
+    """Returns a name for each folder: its own, with a number if others have the same."""
+    names: list[str] = []
+    for folder in folders:
+        plain = re.sub(r"\W", "_", folder.absolute().name) or "root"
+        names.append(f"{plain}_{len(names)}" if plain in names else plain)
+    return names

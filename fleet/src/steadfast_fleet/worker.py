@@ -1,45 +1,48 @@
-"""What runs on a worker: one shard, by the `steadfast` command, which alone writes its part.
+"""What runs on a worker: one shard, by the `steadfast` command, which alone writes its result.
 
 It is sent there as it is: workers need neither this package nor another version of it.
 """
 
+import os
 import subprocess
-from dataclasses import dataclass
+import time
 from typing import Any
 
 from distributed import get_worker
 
-DONE, HOPELESS, CORRUPT = 0, 2, 3
-"""Statuses: the part is there; there is none, and somebody must look; it is there, with decay."""
+REFUSED = 2
+"""The status of a command that was refused: another attempt would be, too."""
 
 
-@dataclass(frozen=True)
-class Finished:
-    """How a shard ended, and on which worker."""
-
-    status: int
-    worker: str
-    message: str
+class TryAgain(Exception):
+    """A shard has no result, and another attempt may succeed. Dask makes it."""
 
 
-def run_shard(command: list[str], job: str, shard: int, extra: list[str]) -> tuple[int, str, str]:
-    """Runs one shard and waits for its end; returns what `Finished` has."""
+def run_shard(command: list[str], result: str, pause_s: float) -> tuple[int, str]:
+    """Checks one shard, and returns its exit status, and what it said if it has no result."""
     worker: Any = get_worker()
-    words = [*command, "fleet", "run", job, "--shard", str(shard), "--quiet", *extra]
     try:
         began = subprocess.Popen(
-            words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
         )
     except OSError as error:
-        # As shells have it; another worker may have the command.
-        return 127, worker.address, f"cannot run {command[0]}: {error}"
+        # Another worker may have the command.
+        time.sleep(pause_s)
+        raise TryAgain(f"cannot run {command[0]}: {error}") from None
     # Where `end_commands` finds it.
     worker.steadfast_commands = {*getattr(worker, "steadfast_commands", ()), began}
     try:
-        said = began.communicate()[1].decode(errors="replace").strip()
+        said = began.communicate()[1].decode(errors="replace").strip()[-2000:]
     finally:
         worker.steadfast_commands = worker.steadfast_commands - {began}
-    return began.returncode, worker.address, said[-2000:] or f"status {began.returncode}"
+    if os.path.exists(result):
+        return began.returncode, ""
+    if began.returncode == REFUSED:
+        return began.returncode, said
+    # A worker that cannot, for example because its disk is full, must not use up all attempts
+    # while the others work.
+    time.sleep(pause_s)
+    raise TryAgain(said or f"status {began.returncode}")
 
 
 def end_commands(dask_worker: Any) -> None:

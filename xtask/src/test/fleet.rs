@@ -1,5 +1,5 @@
-//! Tests the Python package that runs a fleet's job: installs it as a user would, checks its types,
-//! and runs its tests with the present command.
+//! Tests the Python package that runs shards on Dask: installs it as a user would, checks its
+//! types, and runs its tests with the present command.
 //!
 //! The package has a separate environment, which is made again when its files change. The tests
 //! start workers and kill them; as root they also mount a small disk. Must not know what the tests
