@@ -2,11 +2,13 @@
 //!
 //! Two walks run side by side, and the files of both are joined path by path. The result is a
 //! [`PathPair`] for each path that either side has, and a [`DiffSummary`]. Files are compared by
-//! their recorded tags, which reads attributes and status only, or by reading both sides. A side is
+//! their recorded tags and what checks have found since, which reads attributes, status and
+//! catalogues only, or by reading both sides. A side is
 //! any source of entries in path order: a tree, or a list. Writes nothing. Specified in
 //! `docs/reference/diff.md`.
 
 mod compare;
+mod known_damage;
 mod links;
 mod list;
 mod join;

@@ -98,6 +98,31 @@ fn decay_is_found_by_reading_and_laid_at_the_right_door() {
     assert!(said.stdout().starts_with(line), "{}", said.stdout());
 }
 
+/// On this answer one decides which side to throw away.
+#[test]
+fn what_a_check_found_damaged_is_never_a_faithful_copy() {
+    let tree = Tree::new().file("a/x", b"alpha").file("a/sub/y", b"beta").file("a/z", b"gamma");
+    tree.run(["init", "a"]).succeeds();
+    copy(&tree);
+    tree.run(["init", "--rebind", "b"]).succeeds();
+    tree.run(["diff", "a", "b"]).succeeds();
+    tree.corrupt("b/sub/y");
+    tree.run(["check", "b"]).ends(3);
+    let said = tree.run(["diff", "a", "b"]).ends(1);
+    let line = "unknown     sub/y  (what it contains now was not compared; corrupt in b, as the \
+                last check found)\n";
+    assert!(said.stdout().starts_with(line), "{}", said.stdout());
+    let mends = "damaged in b: 1 file. To mend: steadfast repair --from a b\n";
+    assert!(said.stdout().contains(mends), "{}", said.stdout());
+    let json = tree.run(["diff", "--json", "a/sub", "b/sub"]).ends(1);
+    assert_eq!(difference(&json, "y").as_deref(), Some("unknown"));
+    assert_eq!(json.summary()["damaged_b"], 1);
+    // The other way round, and when it is mended.
+    tree.run(["diff", "b", "a"]).ends(1);
+    tree.run(["repair", "--yes", "--from", "a", "b"]).succeeds();
+    tree.run(["diff", "a", "b"]).succeeds();
+}
+
 #[test]
 fn hostile_names_are_escaped_in_text_and_exact_in_json() {
     let name = OsStr::from_bytes(b"\x1b[31m\xff\n");

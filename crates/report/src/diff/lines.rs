@@ -114,6 +114,8 @@ fn summary_object(summary: &DiffSummary) -> JsonObject<'_> {
         .field("engine", summary.means.engine)
         .field("differences", CountsByName(differences.into()))
         .field("times_differ", summary.times_differ)
+        .field("damaged_a", summary.damaged[0])
+        .field("damaged_b", summary.damaged[1])
         .field("skipped_a", skipped(&summary.skipped_here))
         .field("skipped_b", skipped(&summary.skipped_there))
 }

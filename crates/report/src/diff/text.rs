@@ -8,6 +8,7 @@ use steadfast::diff::{DiffSummary, Difference, Doubt, FileSide, PathKind, PathPa
 use steadfast::{Notice, Verdict};
 
 use super::{DiffRenderer, DiffRoots, beneath, decay, finds};
+use crate::advice::typed_paths;
 use crate::escape;
 use crate::output::Output;
 use crate::run::TextOptions;
@@ -105,6 +106,9 @@ impl DiffText {
             Doubt::NoTagHere => self.sided(true, "no tag"),
             Doubt::StaleHere => self.sided(true, "changed after it was tagged,"),
             Doubt::StaleThere => self.sided(false, "changed after it was tagged,"),
+            Doubt::DamagedHere | Doubt::DamagedThere => {
+                "what it contains now was not compared".to_owned()
+            }
             Doubt::Algorithms => "tags of different algorithms".to_owned(),
             Doubt::Hidden => "its directory cannot be read on the other side".to_owned(),
         }
@@ -118,7 +122,8 @@ impl DiffText {
             .map(|trouble| format!("{} in {root}", escape::text(&trouble.to_string())))
             .collect();
         told.extend(decay(side.verdict).map(|verdict| {
-            let said = format!("{verdict} in {root}, by its tag");
+            let by = if side.actual.is_some() { "by its tag" } else { "as the last check found" };
+            let said = format!("{verdict} in {root}, {by}");
             match verdict {
                 Verdict::Corrupt | Verdict::Suspect => self.options.painted(&said, RED),
                 _ => said,
@@ -141,6 +146,16 @@ impl DiffText {
             text.push_str(&format!("same contents, other modification time: {pairs}\n"));
         }
         let roots = &self.roots;
+        let sides = [(&roots.here, &roots.there), (&roots.there, &roots.here)];
+        for ((root, other), damaged) in sides.into_iter().zip(summary.damaged) {
+            if damaged > 0 {
+                let (name, files) = (escape::path(root), units::counted(damaged, "file", "files"));
+                let typed = typed_paths(&[other.clone(), root.clone()]);
+                text.push_str(&format!(
+                    "damaged in {name}: {files}. To mend: steadfast repair --from {typed}\n"
+                ));
+            }
+        }
         for (root, skipped) in
             [(&roots.here, &summary.skipped_here), (&roots.there, &summary.skipped_there)]
         {

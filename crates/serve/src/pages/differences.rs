@@ -159,7 +159,13 @@ fn shown(
     let differing: u64 = SHOWN.iter().map(|kind| summary.differences(*kind)).sum();
     let same = summary.differences(Difference::Same) + summary.differences(Difference::TagLost);
     let unknown = summary.differences(Difference::Unknown);
+    let damaged = summary.damaged[0] + summary.damaged[1];
     let (class, title) = match differing {
+        // Before all else: one decides here which side to keep.
+        _ if damaged > 0 => ("bad", damage_title(two, summary.damaged)),
+        _ if !summary.exit_status().is_fine() && differing == 0 => {
+            ("warn", "Not everything could be compared".to_owned())
+        }
         0 if same == 0 => ("idle", "There are no files to compare".to_owned()),
         0 => ("good", "The two folders are the same".to_owned()),
         all if all == unknown => {
@@ -174,7 +180,8 @@ fn shown(
     html! {
         (trail(&two.here.0, &two.here.1))
         div .verdict {
-            (disc(if class == "good" { "intact" } else { "differs" }, &format!("{class} big")))
+            @let sign = match class { "good" => "intact", "bad" => "damaged", _ => "differs" };
+            (disc(sign, &format!("{class} big")))
             div {
                 h1 { (title) }
                 p .soft {
@@ -196,6 +203,18 @@ fn shown(
             }
         }
     }
+}
+
+/// Says how many files of which side are known to be damaged.
+fn damage_title(two: &TwoFolders, damaged: [u64; 2]) -> String {
+    let names = [&two.here.1, &two.there.1];
+    let sides = names.into_iter().zip(damaged).filter(|(_, files)| *files > 0);
+    let said: Vec<String> = sides
+        .map(|(name, files)| {
+            format!("{} damaged in {name}", units::counted(files, "file is", "files are"))
+        })
+        .collect();
+    said.join(", ")
 }
 
 fn side(name: &str, files: u64) -> Markup {
@@ -222,7 +241,7 @@ fn group(
         Difference::OnlyThere => ("warn", "missing", format!("only in {there}")),
         Difference::Moved => ("info", "moved", "under another name".to_owned()),
         Difference::Unreadable => ("bad", "help", "could not be read".to_owned()),
-        _ => ("idle", "help", "not recorded on both sides".to_owned()),
+        _ => ("warn", "help", "could not be compared by what is recorded".to_owned()),
     };
     html! {
         section .panel.group aria-labelledby=(kind.name()) {
@@ -242,9 +261,7 @@ fn group(
 fn line(visitor: &Visitor, two: &TwoFolders, pair: &PathPair, now: Timestamp) -> Markup {
     let last = pair.path.file_name().map_or(pair.path.as_path(), Path::new);
     let above = pair.path.parent().map(escape::path).unwrap_or_default();
-    let is_damaged = |side: &Option<Box<FileSide>>| {
-        side.as_ref().is_some_and(|side| side.verdict.is_some_and(Verdict::is_alarm))
-    };
+    let is_damaged = |side: &Option<Box<FileSide>>| side.as_ref().is_some_and(|it| it.is_damaged());
     let mended = match (is_damaged(&pair.here), is_damaged(&pair.there)) {
         (true, false) => Some((&two.here, &two.there)),
         (false, true) => Some((&two.there, &two.here)),

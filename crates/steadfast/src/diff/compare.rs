@@ -6,7 +6,7 @@
 use super::pair::{Difference, Doubt, FileSide, PathKind, PathPair};
 use crate::event::FileError;
 use crate::reference::Reference;
-use crate::verdict::same_mtime;
+use crate::verdict::{Verdict, same_mtime};
 use steadfast_manifest::tag::Tag;
 
 /// Compares the files that both sides have at one path.
@@ -65,6 +65,7 @@ fn by_list(here: &FileSide, listed: &Reference) -> (Difference, Option<Doubt>) {
     let Some(contents) = contents_of(here) else {
         return match (&here.tag, &here.tag_trouble) {
             (_, Some(_)) => (Difference::Unreadable, None),
+            _ if here.verdict.is_some_and(Verdict::differs) => unknown(Doubt::DamagedHere),
             (Some(_), None) => unknown(Doubt::StaleHere),
             (None, None) => unknown(Doubt::NoTagHere),
         };
@@ -89,6 +90,9 @@ fn by_tags(here: &FileSide, there: &FileSide) -> (Difference, Option<Doubt>) {
     if here.tag_trouble.is_some() || there.tag_trouble.is_some() {
         return (Difference::Unreadable, None);
     }
+    if let Some(doubt) = damage_of(here, there) {
+        return unknown(doubt);
+    }
     match (&here.tag, &there.tag) {
         (None, None) => unknown(Doubt::NoTags),
         (None, Some(_)) => unknown(Doubt::NoTagHere),
@@ -97,6 +101,17 @@ fn by_tags(here: &FileSide, there: &FileSide) -> (Difference, Option<Doubt>) {
         (Some(a), Some(b)) if a.algorithm != b.algorithm => unknown(Doubt::Algorithms),
         (Some(a), Some(b)) if a.same_contents(b) => (Difference::Same, None),
         _ => (Difference::Different, None),
+    }
+}
+
+/// Returns which side is known not to be what its tag says. Contents that are not read cannot be
+/// compared with those of the other side then, which may have been copied from it.
+fn damage_of(here: &FileSide, there: &FileSide) -> Option<Doubt> {
+    let is_other = |side: &FileSide| side.verdict.is_some_and(Verdict::differs);
+    match (is_other(here), is_other(there)) {
+        (true, _) => Some(Doubt::DamagedHere),
+        (false, true) => Some(Doubt::DamagedThere),
+        (false, false) => None,
     }
 }
 
@@ -114,13 +129,16 @@ fn describes(tag: &Tag, side: &FileSide) -> bool {
     side.length == Some(tag.length) && same_time
 }
 
-/// Returns the known contents of a side: as read, or else those of a tag that matches its status.
+/// Returns the known contents of a side: as read, or else those of a tag that matches its status,
+/// unless a check found it damaged.
 pub(super) fn contents_of(side: &FileSide) -> Option<&Tag> {
     match (&side.trouble, &side.actual, &side.tag) {
         (Some(_), ..) => None,
         _ if side.is_unread => None,
         (None, Some(actual), _) => Some(actual),
-        (None, None, Some(tag)) if describes(tag, side) => Some(tag),
+        (None, None, Some(tag)) if describes(tag, side) => {
+            Some(tag).filter(|_| !side.verdict.is_some_and(Verdict::differs))
+        }
         _ => None,
     }
 }

@@ -70,6 +70,10 @@ pub enum Doubt {
     StaleHere,
     /// B's file was changed after it was tagged.
     StaleThere,
+    /// A check found A's file other than its tag.
+    DamagedHere,
+    /// A check found B's file other than its tag.
+    DamagedThere,
     /// The digests are of different algorithms.
     Algorithms,
     /// The directory that would hold the other file could not be read.
@@ -140,7 +144,7 @@ impl PathPair {
     pub fn exit_status(&self) -> ExitStatus {
         let sides = self.here.iter().chain(&self.there);
         let of_sides = sides.map(|side| match side.verdict {
-            Some(verdict) if verdict.is_alarm() => ExitStatus::Changed,
+            _ if side.is_damaged() => ExitStatus::Changed,
             _ if side.trouble.is_some() || side.tag_trouble.is_some() => ExitStatus::Undetermined,
             _ => ExitStatus::Fine,
         });
@@ -160,7 +164,8 @@ pub struct FileSide {
     pub tag: Option<Tag>,
     /// Its contents as a tag, if it was read.
     pub actual: Option<Tag>,
-    /// The verdict of its contents against its own tag, if both are known.
+    /// The verdict of its contents against its own tag: of this reading, or the open one of the last
+    /// check.
     pub verdict: Option<Verdict>,
     /// Why the file could not be read.
     pub trouble: Option<FileError>,
@@ -179,6 +184,12 @@ pub struct FileSide {
 }
 
 impl FileSide {
+    /// Returns whether it is known to be other than its tag, although nothing is known to have
+    /// written it.
+    pub fn is_damaged(&self) -> bool {
+        self.verdict.is_some_and(Verdict::is_alarm)
+    }
+
     /// Takes the facts from a finished event.
     pub(super) fn of(event: FileEvent) -> FileSide {
         let failed = matches!(event.verdict, Some(Verdict::Unreadable | Verdict::Unstable));
@@ -229,6 +240,8 @@ pub struct DiffSummary {
     pub(super) differences: [u64; 8],
     /// Pairs with the same contents and different modification times.
     pub times_differ: u64,
+    /// Files of A and of B that are known to be damaged, whether or not the other side is the same.
+    pub damaged: [u64; 2],
     /// Entries that the walk of A skipped.
     pub skipped_here: Skipped,
     /// Entries that the walk of B skipped.
@@ -266,6 +279,9 @@ impl DiffSummary {
             self.files_there += u64::from(pair.there.as_ref().is_some_and(|side| !side.is_list));
         }
         self.times_differ += u64::from(pair.times_differ);
+        for (count, side) in self.damaged.iter_mut().zip([&pair.here, &pair.there]) {
+            *count += u64::from(side.as_ref().is_some_and(|side| side.is_damaged()));
+        }
         let sides = pair.here.iter().chain(&pair.there);
         self.files_from_cache += sides.filter(|side| side.from_cache).count() as u64;
         self.raise_status(pair.exit_status());

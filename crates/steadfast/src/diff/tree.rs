@@ -15,6 +15,7 @@ use steadfast_digest::Algorithm;
 use steadfast_sys::file::{File, FileKind, Status, Timestamp};
 use steadfast_sys::machine;
 
+use super::known_damage::KnownDamage;
 use super::pair::FileSide;
 use super::source::{DiffSource, EntryContent, NextEntry, SideEntry};
 use super::{Trees, defect};
@@ -53,7 +54,7 @@ pub(super) struct DiffSetup {
     /// Whether the user chose the algorithm, so that no other is computed.
     forced: bool,
     read: bool,
-    ignore_change_times: bool,
+    options: Options,
 }
 
 impl DiffSetup {
@@ -92,7 +93,7 @@ impl DiffSetup {
             algorithm: algorithm.unwrap_or(Algorithm::Sha256),
             forced: trees.algorithm.is_some(),
             read: trees.read,
-            ignore_change_times: options.ignore_change_times,
+            options: options.clone(),
         })
     }
 
@@ -153,6 +154,8 @@ pub(super) struct TreeSide {
     task: Arc<DiffTask>,
     ready: vec::IntoIter<Box<FileEvent>>,
     files: u64,
+    /// What is known of files that are not read.
+    known: KnownDamage,
 }
 
 impl TreeSide {
@@ -173,7 +176,7 @@ impl TreeSide {
             algorithm: means.read.then_some(means.algorithm),
             second,
             no_place: AtomicBool::new(false),
-            ignore_change_times: means.ignore_change_times,
+            ignore_change_times: means.options.ignore_change_times,
             prefix: prefix.clone(),
             other: other.and_then(|other| OtherSide::of(other, &means.selection)),
         });
@@ -184,8 +187,12 @@ impl TreeSide {
         let pipeline = Pipeline::start(look, engine, means.lanes, settings, None)?;
         let selection = Selection { roots: vec![root.to_owned()], ..means.selection.clone() };
         let walked = spawn_walk(&pipeline, selection, &means.excludes)?;
+        let known = match means.read {
+            true => KnownDamage::default(),
+            false => KnownDamage::of(root, &means.options),
+        };
         let (root, ready) = (root.to_owned(), Vec::new().into_iter());
-        Ok(TreeSide { root, prefix, pipeline, walked, task, ready, files: 0 })
+        Ok(TreeSide { root, prefix, pipeline, walked, task, ready, files: 0, known })
     }
 
     /// Returns the entries that the walk skipped, once it has ended.
@@ -205,6 +212,7 @@ impl TreeSide {
         if whole && self.files == 0 {
             notices.push(no_file().at(&self.root));
         }
+        notices.extend(self.known.notice());
         notices
     }
 
@@ -214,7 +222,9 @@ impl TreeSide {
         let found = match (event.subject, event.trouble) {
             (Subject::Directory, Some(trouble)) => EntryContent::Hidden(trouble),
             (_, trouble) => {
-                EntryContent::File(Box::new(FileSide::of(FileEvent { trouble, ..event })))
+                let mut side = Box::new(FileSide::of(FileEvent { trouble, ..event }));
+                self.known.say(&path, &mut side);
+                EntryContent::File(side)
             }
         };
         SideEntry { path, found }
