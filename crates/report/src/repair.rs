@@ -2,10 +2,11 @@
 //!
 //! Every name is escaped. `docs/reference/repair.md` specifies the JSON form.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use steadfast::repair::{
-    LeftAlone, RepairOutcome, RepairSource, RepairSummary, RepairTarget, Withheld,
+    LeftAlone, RepairFailure, RepairOutcome, RepairSource, RepairSummary, RepairTarget, Withheld,
 };
 
 use steadfast::Verdict;
@@ -14,6 +15,33 @@ use steadfast::json::Nanoseconds;
 use crate::json::{JsonObject, write_object, write_summary};
 use crate::units::{MomentWords, count, counted};
 use crate::{advice, escape};
+
+/// Says in a few words why files were not repaired, or cannot be.
+pub fn failure_words(failure: RepairFailure) -> &'static str {
+    match failure {
+        RepairFailure::NoRoom => "there is no room for the repaired file",
+        RepairFailure::ReadOnly => "its file system can only be read",
+        RepairFailure::NotPermitted => "the rights do not allow it",
+        RepairFailure::SourceGone => "what has the good contents is gone",
+        RepairFailure::Changed => "something changed while it was repaired",
+        RepairFailure::Stopped => "the repair was stopped",
+        RepairFailure::NoCopy => "no good copy was found",
+        RepairFailure::Other => "it did not succeed",
+    }
+}
+
+/// Returns what to do about files that were not repaired for a reason; `None` if a copy is missing,
+/// or the error says it.
+pub fn failure_step(failure: RepairFailure) -> Option<&'static str> {
+    Some(match failure {
+        RepairFailure::NoRoom => "Make room on its drive, then repair again.",
+        RepairFailure::ReadOnly => "Make its drive writable, then repair again.",
+        RepairFailure::NotPermitted => "Repair as a user who may write there.",
+        RepairFailure::SourceGone => "Connect the drive that has the copy, then repair again.",
+        RepairFailure::Changed | RepairFailure::Stopped => "Repair again.",
+        RepairFailure::NoCopy | RepairFailure::Other => return None,
+    })
+}
 
 /// Appends a line about a file. `is_done` says whether the repair was carried out.
 pub fn write_file_text(
@@ -105,6 +133,11 @@ pub fn write_summary_text(summary: &RepairSummary, out: &mut Vec<u8>) {
             format!("{} can be repaired, {} cannot. Nothing was written.", files(can), count(not))
         }
     };
+    for (failure, files) in &summary.failures {
+        let step = failure_step(*failure).map(|step| format!(" {step}")).unwrap_or_default();
+        let files = counted(*files, "file", "files");
+        text.push_str(&format!(" {files}: {}.{step}", failure_words(*failure)));
+    }
     text.push_str(&left_alone(summary.left));
     if !summary.undecided.is_empty() {
         let unknown = files(summary.undecided.len() as u64);
@@ -187,6 +220,7 @@ pub fn write_file_json(
         .field("sources", outcome.sources.iter().map(source).collect::<Vec<_>>())
         .field("other_names", outcome.other_names.iter().map(other_name).collect::<Vec<_>>())
         .field("withheld", withheld_json(&outcome.withheld))
+        .optional("failure", outcome.failure.map(RepairFailure::name))
         .optional("error", outcome.fault.as_ref().map(advice::of_error));
     write_object(&object, out);
 }
@@ -199,6 +233,10 @@ fn outcome_name(outcome: &RepairOutcome, is_done: bool) -> &'static str {
     }
 }
 
+fn failures_json(summary: &RepairSummary) -> BTreeMap<&'static str, u64> {
+    summary.failures.iter().map(|(failure, files)| (failure.name(), *files)).collect()
+}
+
 /// Appends the end, for programs.
 pub fn write_summary_json(summary: &RepairSummary, out: &mut Vec<u8>) {
     let place = |(run, path): &(u64, PathBuf)| JsonObject::at(path).field("run", *run);
@@ -209,6 +247,7 @@ pub fn write_summary_json(summary: &RepairSummary, out: &mut Vec<u8>) {
         .field("repaired", if summary.is_done { summary.repaired } else { 0 })
         .field("repairable", summary.repaired)
         .field("not_repaired", summary.not_repaired)
+        .field("failures", failures_json(summary))
         .field("withheld", summary.withheld)
         .field("undecided", summary.undecided.iter().map(undecided).collect::<Vec<_>>())
         .field("modified", summary.left.modified)

@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use steadfast::catalogue::Catalogue;
 use steadfast::repair::{
-    Copies, RepairMode, RepairMonitor, RepairOutcome, RepairRequest, RepairSummary, RepairTarget,
-    repair_files,
+    Copies, RepairFailure, RepairMode, RepairMonitor, RepairOutcome, RepairRequest, RepairSummary,
+    RepairTarget, repair_files,
 };
 use steadfast::{
     CatalogueUse, Event, FileState, FolderFacts, Monitor, Options, Progress, Selection,
@@ -33,10 +33,17 @@ pub(crate) struct MendedFile {
     pub(crate) below: PathBuf,
     pub(crate) kind: Option<StateKind>,
     pub(crate) length: u64,
-    /// Why it cannot be repaired; `None` if it can.
-    pub(crate) fault: Option<String>,
+    /// Why it cannot be repaired, or was not: the kind of the reason, and the error.
+    pub(crate) fault: Option<(RepairFailure, String)>,
     /// Where its contents come from.
     pub(crate) sources: Vec<String>,
+}
+
+impl MendedFile {
+    /// Returns whether it was not mended for this reason.
+    pub(crate) fn is_for(&self, failure: RepairFailure) -> bool {
+        self.fault.as_ref().is_some_and(|(of_file, _)| *of_file == failure)
+    }
 }
 
 /// A repair, planned or done.
@@ -229,7 +236,10 @@ impl<'a> RepairListener<'a> {
             below: target.relative.clone(),
             kind: StateKind::of_verdict(target.verdict),
             length: target.tag.length,
-            fault: outcome.fault.as_ref().map(|fault| escape::text(&fault.to_string())),
+            fault: outcome.fault.as_ref().map(|fault| {
+                let failure = outcome.failure.unwrap_or(RepairFailure::Other);
+                (failure, escape::text(&fault.to_string()))
+            }),
             sources: outcome.sources.iter().map(|source| escape::path(&source.path)).collect(),
         });
         self.publish_sometimes();

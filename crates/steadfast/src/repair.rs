@@ -30,11 +30,13 @@ mod prospect;
 mod mender;
 mod names_back;
 
+use std::io::ErrorKind;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use steadfast_sys::file::{Status, Timestamp};
+use strum::{IntoStaticStr, VariantArray};
 
 pub use copies::Copies;
 pub use files::{
@@ -72,6 +74,52 @@ pub use crate::catalogue::RepairSource;
 use crate::event::FileError;
 use crate::verdict::Verdict;
 
+/// Why a file cannot be repaired, or was not. The first are about the drive and the moment: the
+/// contents are there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
+pub enum RepairFailure {
+    /// The file system has no room for the repaired file.
+    NoRoom,
+    /// The file system can only be read.
+    ReadOnly,
+    /// The rights do not allow it.
+    NotPermitted,
+    /// What gives the contents is gone since it was found.
+    SourceGone,
+    /// The file, or what gives the contents, changed meanwhile.
+    Changed,
+    /// It was stopped.
+    Stopped,
+    /// Nothing that was searched has the contents.
+    NoCopy,
+    /// Anything else, which the error says.
+    Other,
+}
+
+impl RepairFailure {
+    /// Every reason.
+    pub const ALL: &[RepairFailure] = RepairFailure::VARIANTS;
+
+    /// Returns its name, as in JSON.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+
+    /// Returns the reason that an error is.
+    fn of(error: &FileError) -> RepairFailure {
+        match error.kind {
+            Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => RepairFailure::NoRoom,
+            Some(ErrorKind::ReadOnlyFilesystem) => RepairFailure::ReadOnly,
+            Some(ErrorKind::PermissionDenied) => RepairFailure::NotPermitted,
+            Some(ErrorKind::NotFound) => RepairFailure::SourceGone,
+            Some(ErrorKind::InvalidData) => RepairFailure::Changed,
+            Some(ErrorKind::Interrupted) => RepairFailure::Stopped,
+            _ => RepairFailure::Other,
+        }
+    }
+}
+
 /// What the copies of a file can give, or gave.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RepairOutcome {
@@ -92,6 +140,8 @@ pub struct RepairOutcome {
     pub copy_mtime: Option<Timestamp>,
     /// Why the file cannot be repaired, or was not.
     pub fault: Option<FileError>,
+    /// What kind of reason that is.
+    pub failure: Option<RepairFailure>,
     /// The status of the repaired file, whose contents were read back and proved.
     proved: Option<Status>,
 }
@@ -143,8 +193,12 @@ fn carry_out(
         originals.note_repaired(&target.relative);
     }
     match done {
-        Ok(proved) => outcome.proved = proved,
-        Err(fault) => outcome.fault = Some(fault),
+        Ok(proved) => (outcome.proved, outcome.failure) = (proved, None),
+        Err(fault) => {
+            let of_fault = Some(RepairFailure::of(&fault)).filter(|it| *it != RepairFailure::Other);
+            let failure = of_fault.or(outcome.failure).unwrap_or(RepairFailure::Other);
+            (outcome.failure, outcome.fault) = (Some(failure), Some(fault));
+        }
     }
     outcome
 }
@@ -196,7 +250,7 @@ impl FileRepair<'_> {
             // Repaired in place under another of its names, perhaps.
             return match in_place::is_repaired(target, own, stop)? {
                 true => Ok(ControlFlow::Break(Some(own.status))),
-                false => Err(refused("it was changed since it was checked")),
+                false => Err(changed("it was changed since it was checked")),
             };
         }
         if target.lacks_tag && tag_back::has_contents(target, own, stop)? {
@@ -266,7 +320,7 @@ impl FileRepair<'_> {
         if !target.lacks_tag {
             return Ok(status);
         }
-        let mended = Own::open(target)?.ok_or_else(|| refused("it is gone meanwhile"))?;
+        let mended = Own::open(target)?.ok_or_else(|| changed("it is gone meanwhile"))?;
         tag_back::give_tag_back(target, &mended)?;
         Ok(mended.file.status().ok())
     }
@@ -280,6 +334,11 @@ pub(crate) const WRITTEN_SINCE: &str = "another program has the replaced file op
 /// Makes the error of a file that cannot be repaired for a reason of ours.
 pub(crate) fn refused(reason: impl Into<String>) -> FileError {
     FileError::new("repair it", reason.into())
+}
+
+/// Makes the error of a file that is not as it was when it was looked at.
+pub(crate) fn changed(reason: impl Into<String>) -> FileError {
+    FileError { kind: Some(ErrorKind::InvalidData), ..refused(reason) }
 }
 
 /// Makes the error of a failed system call. `operation` is an infinitive.

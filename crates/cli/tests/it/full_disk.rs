@@ -55,6 +55,31 @@ fn a_night_on_a_full_disk_is_told_and_status_answers() {
     }
 }
 
+/// A copy was found: that there is no room for it must not read as if nothing could help.
+#[test]
+fn a_repair_without_room_does_not_say_that_no_copy_was_found() {
+    let Some(disk) = disk(8) else { return };
+    let good = disk.mounted().join("../good");
+    fs::create_dir_all(&good).unwrap();
+    fs::copy(disk.mounted().join("3"), good.join("3")).unwrap();
+    let file = disk.mounted().join("3");
+    let time = fs::metadata(&file).unwrap().modified().unwrap();
+    fs::write(&file, vec![9; 100_000]).unwrap();
+    fs::File::open(&file).unwrap().set_modified(time).unwrap();
+    let filler = fill(&disk, 20 << 10);
+    let repair = ["repair", "--yes", "--suspect", "--from", "../good", "."];
+    let said = disk.run(repair).ends(3);
+    let reason = "1 file: there is no room for the repaired file. Make room on its drive, then \
+                  repair again.";
+    assert!(said.stdout().contains(reason), "{}{}", said.stdout(), said.stderr());
+    let json = disk.run([&repair[..], &["--json"]].concat()).ends(3);
+    assert_eq!(json.objects()[0]["failure"], "no-room");
+    assert_eq!(json.summary()["failures"]["no-room"], 1);
+    fs::remove_file(filler).unwrap();
+    disk.run(repair).succeeds();
+    fs::remove_dir_all(good).unwrap();
+}
+
 #[test]
 fn repair_data_that_undoes_edits_gives_way_where_room_is_short() {
     let Some(disk) = disk(16) else { return };

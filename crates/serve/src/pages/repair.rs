@@ -1,6 +1,7 @@
 //! A repair: how far it is, the plan first, and then what was done; what to do if nothing helps;
 //! and the damaged files that are kept.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +11,8 @@ use axum::extract::{self, State};
 use axum::response::{Redirect, Response};
 use axum::routing::{get, post};
 use maud::{Markup, html};
-use steadfast::repair::discard;
+use steadfast::repair::{RepairFailure, discard};
+use steadfast_report::repair::{failure_step, failure_words};
 use steadfast_report::{Units, escape, units};
 
 use super::task;
@@ -254,8 +256,7 @@ fn shown(app: &App, visitor: &Visitor, repair: &ServedRepair, mended: &MendedFol
     };
     let title = match summary.is_done {
         _ if summary.interrupted => "Stopped before the end".to_owned(),
-        true => done_title(good, bad),
-        false => planned_title(good, bad),
+        is_done => title_of(good, bad, &summary.failures, is_done),
     };
     html! {
         (verdict(class, name, &title, html! {
@@ -280,8 +281,11 @@ fn shown(app: &App, visitor: &Visitor, repair: &ServedRepair, mended: &MendedFol
         div .cols {
             div .stack {
                 @if !given.is_empty() { (plan(&given, summary.is_done)) }
-                @if !lacking.is_empty() {
-                    (without_copy(&lacking))
+                @for failure in RepairFailure::ALL {
+                    @let of_failure = lacking.iter().filter(|file| file.is_for(*failure));
+                    (not_mended(visitor, repair, *failure, &of_failure.copied().collect::<Vec<_>>()))
+                }
+                @if lacking.iter().any(|file| file.is_for(RepairFailure::NoCopy)) {
                     (what_now(app, visitor, repair))
                 }
             }
@@ -373,20 +377,33 @@ fn named(file: &MendedFile) -> Markup {
     }
 }
 
-fn without_copy(files: &[&MendedFile]) -> Markup {
-    let title = match files.len() {
-        1 => "1 has no good copy yet".to_owned(),
-        many => format!("{} have no good copy yet", units::count(many as u64)),
-    };
-    html! {
-        section .panel.attention.mild aria-labelledby="lacking" {
-            div .cap { (icon("missing")) h2 #lacking { (title) } }
+/// The files that were not mended for one reason, and what helps.
+fn not_mended(
+    visitor: &Visitor,
+    repair: &ServedRepair,
+    failure: RepairFailure,
+    files: &[&MendedFile],
+) -> Markup {
+    let (count, id) = (units::count(files.len() as u64), format!("failed-{}", failure.name()));
+    html! { @if !files.is_empty() {
+        section .panel.attention.mild aria-labelledby=(id) {
+            div .cap {
+                (icon("missing"))
+                h2 id=(id) { (count) ": " (failure_words(failure)) }
+            }
+            @if let Some(step) = failure_step(failure) {
+                form .body.row method="post" action="/repair" {
+                    (wished(visitor, repair))
+                    p .small { (step) }
+                    button type="submit" { (icon("checking")) "Look again" }
+                }
+            }
             ul .list {
                 @for file in files {
                     li {
                         div .what {
                             (named(file))
-                            @if let Some(fault) = &file.fault {
+                            @if let Some((_, fault)) = &file.fault {
                                 details .fold.plain {
                                     summary { (small_icon("chevron")) "Why" }
                                     div .body { p .small { (fault) } }
@@ -398,7 +415,7 @@ fn without_copy(files: &[&MendedFile]) -> Markup {
                 }
             }
         }
-    }
+    } }
 }
 
 /// What can be done when nothing can be repaired, the likeliest first.
@@ -489,45 +506,58 @@ fn stays(app: &App, repair: &ServedRepair, mended: &MendedFolder) -> Markup {
     }
 }
 
-fn planned_title(good: u64, bad: u64) -> String {
+/// Says how many files are repaired, or can be, and why the others are not.
+fn title_of(good: u64, bad: u64, failures: &BTreeMap<RepairFailure, u64>, is_done: bool) -> String {
+    let why = match failures.keys().collect::<Vec<_>>()[..] {
+        [failure] => Some(failure_words(*failure)),
+        _ => None,
+    };
+    let (be, again) = match is_done {
+        true => ("is", "exactly as recorded again"),
+        false => ("can be", "put back, exactly as recorded"),
+    };
+    let be = if is_done && good != 1 { "are" } else { be };
     match (good, bad) {
         (0, 0) => "Nothing needs repair".to_owned(),
         (0, bad) => {
-            format!(
-                "{} be repaired yet: no good copy was found",
-                units::counted(bad, "file cannot", "files cannot")
-            )
+            let (one, several) = match is_done {
+                true => ("file was not repaired", "files were not repaired"),
+                false => ("file cannot be repaired yet", "files cannot be repaired yet"),
+            };
+            let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+            format!("{}{why}", units::counted(bad, one, several))
         }
-        (good, 0) => {
-            format!(
-                "{} be put back, exactly as recorded",
-                units::counted(good, "file can", "files can")
-            )
+        (good, 0) => format!("{} {be} {again}", units::counted(good, "file", "files")),
+        (good, bad) => {
+            let all = units::counted(good + bad, "file", "files");
+            let why = why.map(|why| format!(". The others: {why}")).unwrap_or_default();
+            format!("{} of {all} {be} {again}{why}", units::count(good))
         }
-        (good, bad) => format!(
-            "{} of {} can be put back, exactly as recorded",
-            units::count(good),
-            units::counted(good + bad, "file", "files")
-        ),
-    }
-}
-
-fn done_title(good: u64, bad: u64) -> String {
-    match bad {
-        _ if good == 0 => planned_title(good, bad),
-        0 => format!("{} exactly as recorded again", units::counted(good, "file is", "files are")),
-        bad => format!(
-            "{} of {} {} exactly as recorded again",
-            units::count(good),
-            units::counted(good + bad, "file", "files"),
-            if good == 1 { "is" } else { "are" }
-        ),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_title_says_why_files_are_not_repaired() {
+        let title = |good, failure, is_done| title_of(good, 2, &[(failure, 2)].into(), is_done);
+        let cases = [
+            (RepairFailure::NoRoom, "there is no room for the repaired file"),
+            (RepairFailure::ReadOnly, "its file system can only be read"),
+            (RepairFailure::SourceGone, "what has the good contents is gone"),
+        ];
+        for (failure, why) in cases {
+            assert_eq!(title(0, failure, true), format!("2 files were not repaired: {why}"));
+        }
+        let plan = title(0, RepairFailure::NoCopy, false);
+        assert_eq!(plan, "2 files cannot be repaired yet: no good copy was found");
+        let done = title(1, RepairFailure::ReadOnly, true);
+        let expected = "1 of 3 files is exactly as recorded again. The others: its file \
+                        system can only be read";
+        assert_eq!(done, expected);
+    }
 
     #[test]
     fn a_repair_that_goes_on_says_how_far_it_is() {

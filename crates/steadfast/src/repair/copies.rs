@@ -7,7 +7,7 @@ use steadfast_sys::file::{File, FileKind, Status};
 
 use super::remembered::CopyList;
 use super::target::RepairTarget;
-use super::{refused, system};
+use super::{changed, refused, system};
 use crate::beneath::{self, Presence};
 use crate::catalogue::Catalogue;
 use crate::error::Error;
@@ -32,7 +32,7 @@ impl Own {
                 let presence = beneath::presence(&target.root, &target.relative);
                 return match presence.of_kind(FileKind::Regular) {
                     Presence::Gone if target.verdict == Verdict::Missing => Ok(None),
-                    Presence::Gone => Err(refused("it is gone meanwhile")),
+                    Presence::Gone => Err(changed("it is gone meanwhile")),
                     Presence::Replaced(kind) => Err(refused(format!(
                         "a {kind} is in its place, or in that of a folder above: move it away"
                     ))),
@@ -42,7 +42,7 @@ impl Own {
         };
         let status = file.status().map_err(system("look at it"))?;
         if target.verdict == Verdict::Missing {
-            return Err(refused("it is there again"));
+            return Err(changed("it is there again"));
         }
         read_past_cache(&file);
         Ok(Some(Own { file, status }))

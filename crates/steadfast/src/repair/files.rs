@@ -13,7 +13,7 @@ use super::names_back::{clear_marks, give_names_back};
 use super::originals::Originals;
 use super::parities::Parities;
 use super::target::{LeftAlone, RepairGoal, RepairTarget, find_targets};
-use super::{Copies, RepairOutcome, WRITTEN_SINCE, plan, repair};
+use super::{Copies, RepairFailure, RepairOutcome, WRITTEN_SINCE, plan, repair};
 use crate::catalogue::Repairs;
 use crate::error::Error;
 use crate::event::Notice;
@@ -79,6 +79,8 @@ pub struct RepairSummary {
     pub repaired: u64,
     /// Files that are corrupt, missing or unreadable still, and cannot be repaired.
     pub not_repaired: u64,
+    /// How many of them for which reason, as far as they were tried.
+    pub failures: BTreeMap<RepairFailure, u64>,
     /// Files and directories of which it could not be told what they should be.
     pub undecided: Vec<PathBuf>,
     /// What is not as tagged and was left alone.
@@ -127,7 +129,11 @@ impl RepairSummary {
         match outcome.is_good() {
             true => self.repaired += 1,
             false if is_unknown => self.undecided.push(target.path.clone()),
-            false => self.not_repaired += 1,
+            false => {
+                self.not_repaired += 1;
+                let failure = outcome.failure.unwrap_or(RepairFailure::Other);
+                *self.failures.entry(failure).or_default() += 1;
+            }
         }
     }
 }
@@ -286,6 +292,7 @@ impl Repairer<'_> {
             if self.options.controls.stop.load(Ordering::Relaxed) {
                 summary.interrupted = true;
                 summary.not_repaired += 1;
+                *summary.failures.entry(RepairFailure::Stopped).or_default() += 1;
                 continue;
             }
             let root = &target.root;

@@ -21,7 +21,7 @@ use super::mend::{MendedContents, MendedSpan, SPAN_LEN, WantedSpans, digest_matc
 use super::originals::Originals;
 use super::target::RepairTarget;
 use super::unfinished::{Unfinished, journal_of};
-use super::{refused, system};
+use super::{changed, refused, system};
 use crate::advice::Advice;
 use crate::beneath;
 use crate::event::FileError;
@@ -108,7 +108,7 @@ pub(super) fn keep(
 /// Fails if the file is another than the one that was read, or a write would take something away.
 fn ensure_writable(own: &Own, file: &ChangedFile) -> Result<(), FileError> {
     if file.status().map_err(system("look at it again"))? != own.status {
-        return Err(refused("the file was changed meanwhile"));
+        return Err(changed("the file was changed meanwhile"));
     }
     let has_capabilities =
         matches!(xattr::get(&own.file, CAPABILITIES, &mut [0; 256]), Ok(Some(_)));
@@ -218,7 +218,7 @@ fn change(
 ) -> Result<(), Undone> {
     // As late as possible, because a write of another program would be overwritten.
     if !file.status().is_ok_and(|now| now == own.status) {
-        let error = refused("the file was changed meanwhile");
+        let error = changed("the file was changed meanwhile");
         return Err(Undone { error, is_undone: true });
     }
     let changed = journal.apply(file, target.mtime()).map_err(system("write into it"));

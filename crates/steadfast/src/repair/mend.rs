@@ -15,7 +15,7 @@ use steadfast_sys::source::ReadAt as _;
 
 use super::copies::{OpenCopy, Own};
 use super::target::RepairTarget;
-use super::{RepairOutcome, RepairSource, refused, system};
+use super::{RepairFailure, RepairOutcome, RepairSource, refused, system};
 use crate::byte_ranges::ByteRanges;
 use crate::calibration::fastest_lanes;
 use crate::event::FileError;
@@ -93,10 +93,13 @@ impl<'a> MendedContents<'a> {
             }
             return match tally.lost {
                 0 => Ok(contents),
-                lost => Err(refused(format!(
-                    "{lost} of {} pages are damaged in the file and in no copy",
-                    tally.pages
-                ))),
+                lost => {
+                    outcome.failure = Some(RepairFailure::NoCopy);
+                    Err(refused(format!(
+                        "{lost} of {} pages are damaged in the file and in no copy",
+                        tally.pages
+                    )))
+                }
             };
         }
         let has = |copy: &OpenCopy| -> io::Result<bool> {
@@ -113,6 +116,7 @@ impl<'a> MendedContents<'a> {
                 Ok(false) | Err(_) => {}
             }
         }
+        outcome.failure = Some(RepairFailure::NoCopy);
         Err(refused(match copies.len() {
             0 => "no copy of it was found".to_owned(),
             _ => "no copy has the contents of its tag, and no leaves are kept to mend it page by \

@@ -10,7 +10,7 @@ use super::originals::Originals;
 use super::records::MissingRecords;
 use super::replace::make_directory;
 use super::target::RepairTarget;
-use super::{RepairSource, refused, system};
+use super::{RepairSource, changed, refused, system};
 use crate::belongings::Withheld;
 use crate::beneath;
 use crate::catalogue::SameInode;
@@ -71,7 +71,7 @@ pub(super) fn link(
     if !is_same {
         // The other name was replaced meanwhile, so this one leads to what was not proved.
         let _ = made.dir.remove_file(name);
-        return Err(refused("its other name was changed meanwhile"));
+        return Err(changed("its other name was changed meanwhile"));
     }
     made.dir.flush().map_err(system("put it in place"))?;
     linked.status = made.dir.status_of(name).ok();

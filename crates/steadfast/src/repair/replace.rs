@@ -15,7 +15,7 @@ use super::originals::Originals;
 use super::records::MissingRecords;
 use super::sparse::{SparseWriter, ensure_room};
 use super::target::RepairTarget;
-use super::{refused, system};
+use super::{changed, refused, system};
 use crate::belongings::{Belongings, Trust, Withheld, disinherit};
 use crate::beneath;
 use crate::event::FileError;
@@ -321,7 +321,7 @@ pub(crate) fn exchange(
     name: &OsStr,
     originals: &Originals,
 ) -> Result<(), FileError> {
-    let changed = || refused("the file was changed meanwhile");
+    let is_other = || changed("the file was changed meanwhile");
     let work = originals.work().map_err(system("prepare to keep the damaged file"))?;
     let kept = originals.dir_for(relative);
     let kept = kept.map_err(system("make the folder for the damaged file"))?;
@@ -339,7 +339,7 @@ pub(crate) fn exchange(
     let now = own.file.status().map_err(system("look at it again")).map_err(forgetting)?;
     let there = dir.status_of(name).map_err(system("look at it again")).map_err(forgetting)?;
     if now != own.status || there != own.status {
-        return Err(forgetting(changed()));
+        return Err(forgetting(is_other()));
     }
     let exchanged = draft.exchange(dir, name).map_err(system("put it in place"));
     let displaced = exchanged.map_err(forgetting)?;
@@ -348,13 +348,13 @@ pub(crate) fn exchange(
         && (status.length, status.mtime) == (own.status.length, own.status.mtime);
     if !is_same || writers.is_wanted() {
         if dir.status_of(name).map_err(system("look at it again"))?.inode != repaired {
-            return Err(refused(
+            return Err(changed(
                 "another program replaced it meanwhile. What it replaced before is in \
                  `.steadfast/damaged/unfinished`, and the next repair keeps it",
             ));
         }
         displaced.undo().map_err(system("put a file back that was changed meanwhile"))?;
-        return Err(forgetting(changed()));
+        return Err(forgetting(is_other()));
     }
     displaced.move_to(&kept, name).map_err(|error| FileError {
         kind: Some(error.kind()),

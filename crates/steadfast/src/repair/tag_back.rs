@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use super::copies::Own;
 use super::mend::digest_matches;
 use super::target::RepairTarget;
-use super::{refused, system};
+use super::{changed, system};
 use crate::event::FileError;
 use crate::store::xattr::Xattr;
 use crate::store::{Replaces, Store as _, StoredTag};
@@ -50,12 +50,12 @@ pub(super) fn give_tag_back(target: &RepairTarget, own: &Own) -> Result<(), File
         StoredTag::Damaged(_) => Replaces::DamagedKept,
         StoredTag::Whole(tag) if tag.same_contents(&target.tag) => return Ok(()),
         StoredTag::Whole(_) | StoredTag::Impossible => {
-            return Err(refused("its tag is another one than when it was checked"));
+            return Err(changed("its tag is another one than when it was checked"));
         }
     };
     let now = own.file.status().map_err(system("look at it"))?;
     if now != own.status {
-        return Err(refused("it was changed since it was checked"));
+        return Err(changed("it was changed since it was checked"));
     }
     Xattr.write(&own.file, &target.tag, replaces)
 }
