@@ -39,6 +39,9 @@ use crate::verdict::Verdict;
 /// The longest path in bytes that a set has room for.
 const PATH_LEN_MAX: usize = 4096;
 
+/// Files that were found damaged, of which the catalogue is told: more are found by the next check.
+const FAILED_MAX: usize = 20_000;
+
 /// Time between two reports of progress.
 const PROGRESS_INTERVAL_MS: u128 = 100;
 
@@ -129,6 +132,10 @@ impl<'a> SetMaker<'a> {
     fn refuse(&mut self, relative: &Path, (verdict, trouble): WhyNot) {
         self.review.protection.note_failed(relative, verdict);
         self.made.not_protected += 1;
+        let is_failure = verdict.is_alarm() || verdict == Verdict::Unreadable;
+        if is_failure && self.made.failed.len() < FAILED_MAX {
+            self.made.failed.push(relative.to_owned());
+        }
         self.report(self.task.place.shown(relative), verdict, trouble);
     }
 

@@ -153,6 +153,9 @@ pub struct ParityMade {
     pub time_up: bool,
     #[cfg_attr(feature = "json", serde(skip))]
     pub(super) status: ExitStatus,
+    /// Files that were found damaged or could not be read, from the root, as far as they are kept.
+    #[cfg_attr(feature = "json", serde(skip))]
+    pub(super) failed: Vec<PathBuf>,
 }
 
 impl ParityMade {

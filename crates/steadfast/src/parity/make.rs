@@ -23,8 +23,9 @@ use super::scope::ParityScope;
 use crate::beneath::presence;
 use crate::error::Error;
 use crate::event::Notice;
+use crate::exit_status::ExitStatus;
 use crate::monitor::{Event, Monitor, Progress};
-use crate::run::Verb;
+use crate::run::{Options, Verb};
 use crate::selection::Selection;
 use crate::unguarded::run;
 
@@ -116,16 +117,47 @@ fn bring_up_to_date(
     let selection = Selection { roots, listed, within, ..Selection::default() };
     let mut maker = SetMaker::new(task, review, monitor);
     let mut planner = SetPlanner::new(maker.origin.redundancy, INTERLEAVED);
-    let options = maker.walk_options();
+    let walked = maker.walk_options();
     let mut walk = MakerWalk { maker: &mut maker, planner: &mut planner, outcome: Ok(()) };
     // What the walk did not reach because it was ended, the maker knows.
-    let _ = run(Verb::Show, &selection, &options, &mut walk)?;
+    let _ = run(Verb::Show, &selection, &walked, &mut walk)?;
     walk.outcome?;
-    let made = maker.end(planner)?;
+    let mut made = maker.end(planner)?;
+    record_failed(place, &options.run, &mut made, monitor);
     if scope.is_none() && !made.interrupted && !made.time_up {
         place.unmark_behind().map_err(failed("note that it is up to date"))?;
     }
     Ok(made)
+}
+
+/// Checks files that were found damaged, which the catalogue then knows: whoever asks how the
+/// folder is must hear of it, whichever step found it.
+fn record_failed(
+    place: &ParityPlace,
+    options: &Options,
+    made: &mut ParityMade,
+    monitor: &mut dyn ParityMonitor,
+) {
+    if made.failed.is_empty() || made.interrupted || options.dry_run {
+        return;
+    }
+    let selection = Selection::default().with(|selection| {
+        selection.listed = made.failed.iter().map(|path| place.root().join(path)).collect();
+        selection.within = vec![place.root().to_owned()];
+    });
+    let options = Options { allow_empty: true, survey: false, trace: None, ..options.clone() };
+    // They are reported already.
+    let checked = run(Verb::check(), &selection, &options, &mut |_: &Event| ());
+    let status = match checked {
+        Ok(summary) => summary.exit_status(),
+        Err(error) => {
+            let notice = Notice::of(&error);
+            let text = format!("what is damaged could not be recorded: {}", notice.text);
+            monitor.notice(Notice { text, ..notice });
+            ExitStatus::Undetermined
+        }
+    };
+    made.status.raise(status);
 }
 
 /// Listens to a walk for a maker.
