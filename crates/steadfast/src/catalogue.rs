@@ -404,6 +404,11 @@ impl Catalogue {
         self.guard_as(false)
     }
 
+    /// Returns whether the process that wrote last is there still, on this machine.
+    pub(crate) fn writer_lives(&self) -> bool {
+        place::writer_lives(&self.home)
+    }
+
     /// Does the same. `believes_empty`: whether an empty root has lost its files.
     pub(crate) fn guard_as(&self, believes_empty: bool) -> Result<(), CatalogueError> {
         let guard = || {

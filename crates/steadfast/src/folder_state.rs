@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-
-use strum::IntoStaticStr;
+use std::sync::atomic::AtomicBool;
 
 use crate::advice::{Advice, counted};
 use crate::catalogue::{
@@ -22,8 +21,11 @@ use crate::moving::notice_of_mark;
 use crate::repair::unfinished_repairs;
 use crate::run::{advised, are_many};
 use crate::selection::Selection;
+use crate::standing::{Matter, Standing};
+use crate::store::{StoredTag, foreign, has_tag, tag_at};
 use crate::verb_kind::VerbKind;
-use steadfast_sys::file::{FileKind, Status, Timestamp, age_s};
+use crate::walk::{Excludes, WalkItem, walk};
+use steadfast_sys::file::{File, FileKind, Status, Timestamp, age_s};
 
 /// Days within which every byte should be read if no schedule says otherwise.
 pub const COVER_DAYS: u32 = 90;
@@ -37,8 +39,10 @@ const FAILURES_MAX: usize = 5_000;
 /// What is known of a folder without reading its files.
 #[derive(Clone, Debug)]
 pub enum FolderState {
-    /// It has no catalogue.
+    /// It has no catalogue, and no tag was seen in it.
     Unrecorded,
+    /// It has no catalogue, and files in it have tags.
+    TagsAlone(TagsFound),
     /// It is a part of a larger tree, whose catalogue has no answer of its own for it.
     PartOf(PathBuf),
     /// It is not there, or another disk is in its place. The notice says why.
@@ -70,6 +74,8 @@ pub struct FolderFacts {
     pub unfinished: Vec<Notice>,
     /// Folders that a run could not list, and that still cannot be, from the root.
     pub unlisted: Vec<PathBuf>,
+    /// The run that goes on, in whatever process.
+    pub going: Option<GoingRun>,
     /// Files that were accepted with other contents, or as gone, within [`ACCEPTED_DAYS`]. A little
     /// each night raises no alarm.
     pub accepted: u64,
@@ -84,34 +90,28 @@ pub struct FoundByRun {
     pub settled: u64,
 }
 
-/// The state of a folder in a word. The worst that applies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr)]
-#[strum(serialize_all = "lowercase")]
-pub enum FolderWord {
-    /// Every file is recorded and was proved within the cover.
-    Fine,
-    /// Every file is recorded, and they were not all read again yet.
-    Recorded,
-    /// Some files are not recorded yet; all others are fine.
-    Incomplete,
-    /// Some file was not proved within the cover.
-    Overdue,
-    /// No file has a tag.
-    Empty,
-    /// Something is open.
-    Trouble,
-    /// It is not there.
-    #[strum(serialize = "not there")]
-    NotThere,
-    /// It cannot be told.
-    Unknown,
+/// A run that goes on in a folder, in whatever process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GoingRun {
+    /// What it does.
+    pub kind: Option<VerbKind>,
+    /// When it began.
+    pub started: Timestamp,
+    /// Files that it has seen, and all that are recorded.
+    pub files: u64,
+    /// All files that are recorded.
+    pub all: u64,
+    /// Files that it found damaged so far.
+    pub damaged: u64,
 }
 
-impl FolderWord {
-    /// Returns it in lower case, as in JSON.
-    pub fn name(self) -> &'static str {
-        self.into()
-    }
+/// Checks that were stopped, together: each goes on where the one before ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoppedCheck {
+    /// Whether a person stopped the last one; otherwise its process or machine ended.
+    pub was_told: bool,
+    /// Files that they proved.
+    pub proved: u64,
 }
 
 impl FolderState {
@@ -134,7 +134,7 @@ impl FolderState {
             let catalogue = match (tree, Catalogue::find(root)) {
                 (Some(tree), _) => tree.open()?,
                 (None, Some(file)) => Catalogue::open_reader(&file)?,
-                (None, None) => return Ok(FolderState::Unrecorded),
+                (None, None) => return Ok(without_catalogue(root)),
             };
             if real_of(root).is_some_and(|real| real != catalogue.root()) {
                 return Ok(FolderState::PartOf(catalogue.root().to_owned()));
@@ -176,22 +176,95 @@ impl FolderState {
         }
     }
 
-    /// Returns the state in a word.
-    pub fn word(&self) -> FolderWord {
+    /// Lists what is to be said of it, in no order.
+    pub fn matters(&self) -> Vec<Matter> {
+        let alone = |standing| vec![Matter::of(standing)];
         match self {
-            FolderState::Known(facts) => facts.word(),
-            FolderState::NotThere(_) => FolderWord::NotThere,
-            FolderState::Unrecorded | FolderState::PartOf(_) | FolderState::Unknown(_) => {
-                FolderWord::Unknown
-            }
+            FolderState::Known(facts) => facts.matters(),
+            FolderState::NotThere(_) => alone(Standing::Unmounted),
+            FolderState::TagsAlone(_) => alone(Standing::TagsAlone),
+            FolderState::Unrecorded => alone(Standing::Unprotected),
+            FolderState::PartOf(_) | FolderState::Unknown(_) => alone(Standing::Unknown),
         }
+    }
+
+    /// Returns how it stands: the worst of what is to be said of it.
+    pub fn standing(&self) -> Standing {
+        let standings = self.matters().into_iter().map(|matter| matter.standing);
+        standings.min().unwrap_or(Standing::Fine)
     }
 
     /// Returns its exit status: `Corrupt` if a corrupt file is open, `Changed` if anything else is
     /// open or overdue, `Undetermined` if that cannot be told.
     pub fn exit_status(&self) -> ExitStatus {
-        self.facts().map_or(ExitStatus::Undetermined, FolderFacts::exit_status)
+        let statuses = self.matters().into_iter().map(|matter| matter.status);
+        statuses.fold(ExitStatus::Fine, ExitStatus::max)
     }
+}
+
+/// What was seen of the tags in a folder without a catalogue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TagsFound {
+    /// Files that were looked at.
+    pub seen: u64,
+    /// Of these, files with a tag of ours.
+    pub tagged: u64,
+    /// Of the others, files with a tag of another tool.
+    pub foreign: u64,
+    /// Whether there are more files.
+    pub is_cut: bool,
+}
+
+/// Files that are looked at in a folder without a catalogue, to see whether it has tags.
+const LOOKED_AT_MAX: u64 = 500;
+
+/// Looks at some files of a folder without a catalogue. Reads attributes and no contents.
+fn without_catalogue(root: &Path) -> FolderState {
+    let mut found = TagsFound { seen: 0, tagged: 0, foreign: 0, is_cut: false };
+    let Ok(excludes) = Excludes::new(&[]) else { return FolderState::Unrecorded };
+    let stop = AtomicBool::new(false);
+    let selection = Selection::of([root]);
+    walk(&selection, &excludes, has_tag, &stop, &mut |item| {
+        let WalkItem::File(entry) = item else { return ControlFlow::Continue(()) };
+        found.seen += 1;
+        if let Ok(file) = entry.open() {
+            match tag_at(&file, &entry.path.to_path()) {
+                Ok(StoredTag::Whole(_)) => found.tagged += 1,
+                _ => found.foreign += u64::from(has_foreign(&file)),
+            }
+        }
+        found.is_cut = found.seen >= LOOKED_AT_MAX;
+        if found.is_cut { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    match found.tagged + found.foreign > 0 {
+        true => FolderState::TagsAlone(found),
+        false => FolderState::Unrecorded,
+    }
+}
+
+fn has_foreign(file: &File) -> bool {
+    foreign::read(file).is_ok_and(|tags| !tags.is_empty())
+}
+
+/// Returns the files of a catalogue with an open failure of some states, in walk order, without a
+/// limit.
+///
+/// # Errors
+/// If the catalogue cannot be read.
+pub fn open_files(
+    catalogue: &Catalogue,
+    is_wanted: impl Fn(FileState) -> bool,
+) -> Result<Vec<PathBuf>, CatalogueError> {
+    // Of several failures of one file, the last counts.
+    let mut open: BTreeMap<PathBuf, FileState> = BTreeMap::new();
+    catalogue.failures(&mut |failure| {
+        if !failure.settled && !failure.goes_on {
+            open.insert(failure.path, failure.standing);
+        }
+        ControlFlow::Continue(())
+    })?;
+    open.retain(|_, standing| is_wanted(*standing));
+    Ok(open.into_keys().collect())
 }
 
 impl FolderFacts {
@@ -212,6 +285,7 @@ impl FolderFacts {
             found: BTreeMap::new(),
             unfinished: Vec::new(),
             unlisted: Vec::new(),
+            going: None,
             accepted: 0,
         }
     }
@@ -237,6 +311,7 @@ impl FolderFacts {
             facts.unfinished.push(Notice::failure(text).at(&catalogue.root().join(path)));
         }
         facts.unlisted = catalogue.unlisted()?;
+        facts.going = facts.going_run(catalogue);
         facts.accepted = catalogue.accepted_since(now.seconds - ACCEPTED_DAYS * 86_400)?;
         Ok(facts)
     }
@@ -267,6 +342,23 @@ impl FolderFacts {
         }
     }
 
+    /// Returns the run that goes on: the last one, if it has not ended and its process is there, or
+    /// wrote within a minute, maybe on another machine.
+    fn going_run(&self, catalogue: &Catalogue) -> Option<GoingRun> {
+        const SILENCE_S: i64 = 60;
+        let run = self.audit.runs.first().filter(|run| run.state == RunState::Unfinished)?;
+        let is_silent = || self.audit.at.seconds - run.latest.seconds > SILENCE_S;
+        let damaged = run.counts.get(FileState::Corrupt.name()).copied().unwrap_or(0);
+        let goes_on = catalogue.writer_lives() || !is_silent();
+        goes_on.then(|| GoingRun {
+            kind: run.kind(),
+            started: run.started,
+            files: run.files,
+            all: self.audit.entries,
+            damaged,
+        })
+    }
+
     /// Returns how many files have an open failure of some states.
     pub fn count(&self, states: &[FileState]) -> u64 {
         states.iter().filter_map(|state| self.open.get(state)).sum()
@@ -288,34 +380,46 @@ impl FolderFacts {
         !is_young && window.is_none_or(|window| window.judged < self.audit.tagged)
     }
 
-    /// Returns how many files one run found missing or edited, and in which states, if that is an
-    /// alarm: so many at once may be another volume, or the work of malware.
-    pub fn many_at_once(&self) -> Option<(u64, FileState)> {
-        let of_states = [FileState::Modified, FileState::Missing];
-        let mut by_run: BTreeMap<i64, [u64; 2]> = BTreeMap::new();
-        for failure in &self.failures {
-            if let Some(at) = of_states.iter().position(|state| *state == failure.standing) {
-                by_run.entry(failure.run).or_default()[at] += 1;
-            }
-        }
-        let [edited, missing] = by_run.into_values().max_by_key(|[a, b]| a + b)?;
-        let mostly = if edited >= missing { FileState::Modified } else { FileState::Missing };
-        are_many(edited + missing, self.audit.entries).then_some((edited + missing, mostly))
+    /// Returns the state in which one run found most files, and how many of them are open still, if
+    /// so many are missing, edited or suspect at once that it is an alarm: that may be another
+    /// volume, or the work of malware. Changes of many runs are no alarm together.
+    pub fn many_at_once(&self) -> Option<(FileState, u64)> {
+        const STATES: [FileState; 3] =
+            [FileState::Modified, FileState::Missing, FileState::Suspect];
+        let of_run = |found: &FoundByRun| {
+            STATES.map(|state| {
+                let open = self.count(&[state]);
+                (state, found.open.get(&state).copied().unwrap_or(0).min(open))
+            })
+        };
+        let sum =
+            |counts: &[(FileState, u64); 3]| counts.iter().map(|(_, files)| files).sum::<u64>();
+        let worst = self.found.values().map(of_run).max_by_key(sum)?;
+        let most = worst.into_iter().max_by_key(|(_, files)| *files)?;
+        are_many(sum(&worst), self.audit.entries).then_some(most)
     }
 
-    /// Returns the last run and the files that it was the last to prove, if it is a check that was
-    /// stopped, or ended with its process. One that wrote within a minute may be going on.
-    pub fn stopped_check(&self) -> Option<(&RunRecord, u64)> {
-        const SILENCE_S: i64 = 60;
-        let run = self.audit.runs.first().filter(|run| run.kind() == Some(VerbKind::Check))?;
-        let is_silent = || self.audit.at.seconds - run.latest.seconds > SILENCE_S;
-        let is_stopped = match run.state {
-            RunState::Whole => false,
-            RunState::Interrupted => true,
-            RunState::Unfinished => is_silent(),
-        };
-        let proofs = self.audit.proofs.iter().find(|one| one.run == run.id);
-        is_stopped.then(|| (run, proofs.map_or(0, |one| one.entries)))
+    /// Returns what the last checks proved together, if the last of them was stopped, or ended with
+    /// its process.
+    pub fn stopped_check(&self) -> Option<StoppedCheck> {
+        let is_check = |run: &&RunRecord| run.kind() == Some(VerbKind::Check);
+        let mut checks = self.audit.runs.iter().filter(is_check).peekable();
+        let last = self.audit.runs.first().filter(is_check)?;
+        if last.state == RunState::Whole || self.going.is_some() {
+            return None;
+        }
+        let was_told = last.state == RunState::Interrupted;
+        let mut proved = 0;
+        while let Some(run) = checks.next_if(|run| run.state != RunState::Whole) {
+            let of_run = self.audit.proofs.iter().find(|one| one.run == run.id);
+            proved += of_run.map_or(0, |one| one.entries);
+        }
+        Some(StoppedCheck { was_told, proved })
+    }
+
+    /// Returns whether comparisons were completed, and every file was proved within the cover.
+    fn is_all_proved(&self) -> bool {
+        self.audit.checked && self.proved().0 >= self.audit.tagged
     }
 
     /// Returns how many files have no tag.
@@ -329,35 +433,41 @@ impl FolderFacts {
         self.unfinished.iter().any(|notice| !notice.status.is_fine())
     }
 
-    /// Returns whether a part of it could not be judged.
-    fn is_unknown_in_part(&self) -> bool {
-        self.has_unfinished() || !self.unlisted.is_empty()
+    /// Returns how it stands: the worst of what is to be said of it.
+    pub fn standing(&self) -> Standing {
+        let standings = self.matters().into_iter().map(|matter| matter.standing);
+        standings.min().unwrap_or(Standing::Fine)
     }
 
-    /// Returns the state in a word.
-    pub fn word(&self) -> FolderWord {
-        match () {
-            () if !self.open.is_empty() || self.is_unknown_in_part() => FolderWord::Trouble,
-            () if self.audit.tagged == 0 => FolderWord::Empty,
-            () if self.is_overdue() => FolderWord::Overdue,
-            () if self.unrecorded() > 0 => FolderWord::Incomplete,
-            () if !self.audit.checked => FolderWord::Recorded,
-            () => FolderWord::Fine,
-        }
-    }
-
-    /// Returns the exit status of [`FolderState::exit_status`].
-    pub fn exit_status(&self) -> ExitStatus {
-        let of = |state: &FileState| match state {
-            FileState::Corrupt | FileState::Suspect => ExitStatus::Corrupt,
-            FileState::Unreadable | FileState::Unstable => ExitStatus::Undetermined,
-            _ => ExitStatus::Changed,
+    /// Lists what is to be said of it, in no order.
+    fn matters(&self) -> Vec<Matter> {
+        let of_state = |(state, files): (&FileState, &u64)| {
+            Some(Matter::of_files(Standing::of_file(*state)?, *files))
         };
-        let is_amiss = matches!(self.word(), FolderWord::Overdue | FolderWord::Empty);
-        let unlisted = ExitStatus::Undetermined.only_if(!self.unlisted.is_empty());
-        let unfinished = self.unfinished.iter().map(|notice| notice.status);
-        let begun = unfinished.fold(unlisted, ExitStatus::max);
-        let begun = begun.max(ExitStatus::Changed.only_if(is_amiss));
-        self.open.keys().map(of).fold(begun, ExitStatus::max)
+        let mut matters: Vec<Matter> = self.open.iter().filter_map(of_state).collect();
+        if let Some((state, files)) = self.many_at_once() {
+            let text = state.name().to_owned();
+            matters.push(Matter { text, ..Matter::of_files(Standing::MassChange, files) });
+        }
+        let paths = self.unlisted.iter().map(|path| path.to_string_lossy());
+        matters.extend(paths.map(|path| Matter::about(Standing::Unlisted, &path, "")));
+        let unfinished = self.unfinished.iter().filter(|notice| !notice.status.is_fine());
+        matters.extend(unfinished.map(|notice| {
+            let path = notice.path.as_deref().unwrap_or(Path::new("")).to_string_lossy();
+            let matter = Matter::about(Standing::Unfinished, &path, &notice.text);
+            Matter { status: notice.status, ..matter }
+        }));
+        let whole = match () {
+            () if self.audit.tagged == 0 => Some(Standing::Empty),
+            () if self.is_overdue() => Some(Standing::Overdue),
+            () if self.unrecorded() > 0 => Some(Standing::Incomplete),
+            () if self.stopped_check().is_some() && !self.is_all_proved() => {
+                Some(Standing::Stopped)
+            }
+            () if !self.audit.checked => Some(Standing::Recorded),
+            () => None,
+        };
+        matters.extend(whole.map(Matter::of));
+        matters
     }
 }

@@ -51,6 +51,7 @@ mod identity;
 pub mod escape;
 mod evidence;
 mod file_state;
+mod standing;
 mod finding;
 pub mod appledouble;
 mod placeholder;
@@ -134,7 +135,8 @@ pub use crate::exit_status::ExitStatus;
 pub use crate::file_state::FileState;
 pub use crate::finding::{FactChange, Finding};
 pub use crate::folder_state::{
-    ACCEPTED_DAYS, COVER_DAYS, FolderFacts, FolderState, FolderWord, FoundByRun,
+    ACCEPTED_DAYS, COVER_DAYS, FolderFacts, FolderState, FoundByRun, GoingRun, StoppedCheck,
+    TagsFound, open_files,
 };
 pub use crate::monitor::{
     Event, EventCounts, FindingEvent, HashingMeans, Monitor, Progress, Summary,
@@ -149,6 +151,7 @@ pub use crate::run::{
 };
 pub use crate::selection::Selection;
 pub use crate::shard::Shard;
+pub use crate::standing::{Matter, Standing};
 pub use crate::verb_kind::VerbKind;
 pub use crate::verdict::{ChangeEvidence, Judgement, Reason, Verdict};
 

@@ -232,6 +232,13 @@ struct Holder {
     lives: bool,
 }
 
+/// Returns whether the process lives that took the lock of a catalogue last. Nothing is locked: who
+/// looks must not be in the way of who writes. A process of another machine is not told.
+pub(super) fn writer_lives(home: &Home) -> bool {
+    let opened = home.dir().open_file(&home.name(LOCK)).map(|file| File::from(file.into_fd()));
+    opened.ok().and_then(|mut file| holder_of(&mut file)).is_some_and(|holder| holder.lives)
+}
+
 /// Returns the process that took a lock last; `None` if it does not name one.
 fn holder_of(file: &mut File) -> Option<Holder> {
     let mut text = String::new();

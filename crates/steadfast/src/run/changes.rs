@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::recording::ShownPaths;
 use super::renamed::{NewNames, RenamedFile};
-use super::{Options, Verb, engine_of, open_catalogue, run_as};
+use super::{Options, SuspectUse, Verb, engine_of, open_catalogue, run_as};
 use crate::beneath::presence_of;
 use crate::catalogue::{Catalogue, CatalogueReader, MovedElsewhere, TreeList, real_of};
 use crate::error::Error;
@@ -43,6 +43,8 @@ pub struct TreeChanges {
     pub edited: Vec<PathBuf>,
     /// How many of these no earlier run read since they were edited.
     pub newly_edited: u64,
+    /// How many files were found suspect, and are so still.
+    pub suspect: u64,
     /// Folders and files that could not be looked at, as the selection names them.
     pub unreadable: Vec<PathBuf>,
 }
@@ -133,6 +135,7 @@ fn of_catalogue(
         Finding::FileState { path, standing: FileState::Modified } => {
             changes.edited.push(root.join(path));
         }
+        Finding::FileState { standing: FileState::Suspect, .. } => changes.suspect += 1,
         Finding::Unreadable { path, .. } => changes.unreadable.push(root.join(path)),
         _ => {}
     };
@@ -296,10 +299,10 @@ pub(crate) fn ensure_consent(
     selection: &Selection,
     options: &Options,
 ) -> Result<(), Error> {
-    let asks = match verb {
-        Verb::Update(update) => !update.accept_many,
-        Verb::Retag(retag) => !retag.accept_many,
-        _ => false,
+    let (asks, takes_suspects) = match verb {
+        Verb::Update(update) => (!update.accept_many, update.accept_suspect != SuspectUse::Leave),
+        Verb::Retag(retag) => (!retag.accept_many, retag.accept),
+        _ => (false, false),
     };
     if !asks {
         return Ok(());
@@ -315,8 +318,11 @@ pub(crate) fn ensure_consent(
         let (others, seen_s) = (TreeList::at(list).read(), catalogue.last_walk_s()?);
         changes.leave_out(&catalogue.moved_elsewhere(&changes.missing, &others, seen_s)?);
     }
-    match changes.need_consent() {
-        true => Err(Error::too_many_changes(changes.count(), changes.files)),
+    // Malware may put the dates back of what it wrote.
+    let suspects = if takes_suspects { changes.suspect } else { 0 };
+    let all = changes.count() + suspects;
+    match changes.is_large(all) {
+        true => Err(Error::too_many_changes(all, changes.files)),
         false => Ok(()),
     }
 }

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use steadfast::{
-    Action, COVER_DAYS, Event, FileState, FolderState, FolderWord, InitOptions, Monitor, Options,
-    Progress, Run, Timestamp, Verb, Verdict,
+    Action, COVER_DAYS, Event, FileState, FolderState, InitOptions, Monitor, Options, Progress,
+    Run, Standing, Timestamp, Verb, Verdict,
 };
 use steadfast_sys::file::{ChangeTimes, File};
 use steadfast_testing::{Need, skip};
@@ -17,10 +17,10 @@ const INIT: Verb = Verb::Init(InitOptions { algorithm: None, tags_only: false })
 const TAGS_ONLY: Verb = Verb::Init(InitOptions { algorithm: None, tags_only: true });
 
 /// How the folder is, so many days after `now`.
-fn word(tree: &Tree, days: i64) -> FolderWord {
+fn word(tree: &Tree, days: i64) -> Standing {
     let Timestamp { seconds, .. } = (Options::default().now)();
     let now = Timestamp { seconds: seconds + days * 86_400, nanoseconds: 0 };
-    FolderState::read(tree.path(), None, COVER_DAYS, now).word()
+    FolderState::read(tree.path(), None, COVER_DAYS, now).standing()
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn every_file_is_read_once_and_recorded() {
     assert_eq!((said.status(), said.summary.bytes, said.summary.catalogued), (0, 20, true));
     assert_eq!(said.verdict("old"), Some(Verdict::Intact));
     assert_eq!(said.action("new"), Some(Action::Tagged));
-    assert_eq!(word(&tree, 0), FolderWord::Recorded);
+    assert_eq!(word(&tree, 0), Standing::Recorded);
     // Nothing is left to do, and nothing is read again.
     let again = tree.run(INIT);
     assert_eq!(
@@ -41,8 +41,8 @@ fn every_file_is_read_once_and_recorded() {
         (0, 0, 2)
     );
     tree.run(Verb::check());
-    assert_eq!(word(&tree, 0), FolderWord::Fine);
-    assert_eq!(word(&tree, 200), FolderWord::Overdue);
+    assert_eq!(word(&tree, 0), Standing::Fine);
+    assert_eq!(word(&tree, 200), Standing::Overdue);
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn what_differs_from_its_tag_is_told_and_never_accepted() {
         assert_eq!(said.verdict("decayed"), Some(Verdict::Corrupt));
         assert_eq!(said.verdict("edited"), Some(Verdict::Modified));
         assert!(said.files.iter().all(|file| file.action != Some(Action::Retagged)));
-        assert_eq!(word(&tree, 0), FolderWord::Trouble);
+        assert_eq!(word(&tree, 0), Standing::Corrupt);
     }
     assert_eq!(tree.run(Verb::check()).verdict("decayed"), Some(Verdict::Corrupt));
 }
@@ -95,7 +95,7 @@ fn an_interrupted_init_goes_on_where_it_was() {
     assert_eq!((rest.status(), rest.summary.files), (0, files));
     assert!(rest.summary.actions(Action::Kept) > 0);
     assert_eq!(rest.summary.bytes, (files - rest.summary.actions(Action::Kept)) * 20_000);
-    assert_eq!(word(&tree, 0), FolderWord::Recorded);
+    assert_eq!(word(&tree, 0), Standing::Recorded);
 }
 
 #[test]
@@ -109,12 +109,12 @@ fn tags_that_are_entered_unread_have_the_whole_cover_to_be_checked() {
         let said = tree.run(TAGS_ONLY);
         assert_eq!((said.status(), said.summary.bytes), (0, 0));
         if !tag_first {
-            assert_eq!(word(&tree, 0), FolderWord::Empty);
+            assert_eq!(word(&tree, 0), Standing::Empty);
             tree.run(Verb::tag());
         }
-        assert_eq!(word(&tree, 0), FolderWord::Recorded, "{tag_first}");
-        assert_eq!(word(&tree, 98), FolderWord::Recorded, "{tag_first}");
-        assert_eq!(word(&tree, 101), FolderWord::Overdue, "{tag_first}");
+        assert_eq!(word(&tree, 0), Standing::Recorded, "{tag_first}");
+        assert_eq!(word(&tree, 98), Standing::Recorded, "{tag_first}");
+        assert_eq!(word(&tree, 101), Standing::Overdue, "{tag_first}");
     }
 }
 
