@@ -162,7 +162,7 @@ different   new\\nline  (9 bytes with other contents)
 different   longer  (9 bytes in a, 10 bytes in /mnt/b\\x1b)
 unknown     unknown  (no tag in a)
 unreadable  /mnt/b\\x1b/closed  (a directory; cannot open: permission denied in /mnt/b\\x1b)
-same        decayed  (corrupt in a, by its tag)
+same        decayed  (corrupt in a, as the last check found)
 tag lost    lost  (contents not read)
 moved       from -> to\\u{202e}
 different   link  (symbolic links to different targets)
@@ -183,6 +183,7 @@ compared a with /mnt/b\\x1b by their tags: 9 files in 2.00 s
   unknown     1
   same        3
 same contents, other modification time: 1
+damaged in a: 1 file. To mend: steadfast repair --from PATH
 not compared in a: 1 symbolic link
 The second is not a faithful copy of the first.
 steadfast: `b`: something

@@ -9,8 +9,6 @@
 
 #![forbid(unsafe_code)]
 
-pub mod units;
-pub mod advice;
 mod output;
 mod json;
 mod result_document;
@@ -57,6 +55,7 @@ pub use output::Output;
 pub use result_document::ResultDocument;
 pub use run::{Renderer, RunLines, Show, Text, TextOptions};
 pub use steadfast::escape;
+pub use steadfast_words::{advice, units};
 pub use sums::Sums;
 pub use units::Units;
 pub use view::FindingRule;

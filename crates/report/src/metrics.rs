@@ -129,9 +129,8 @@ mod tests {
             danger: false,
             text: "reads that failed".into(),
         };
+        let state = FolderState::Known(Box::new(facts));
         let known = FolderStatus {
-            root: "/srv/\"my\" photos\n".into(),
-            state: FolderState::Known(Box::new(facts)),
             schedule: Some(scheduled(|one| one.last.status = Some(3))),
             drives: vec![DriveReport {
                 name: "btrfs".into(),
@@ -139,13 +138,10 @@ mod tests {
                 sources: vec!["sysfs"],
                 findings: vec![remark(2), remark(3)],
             }],
+            ..FolderStatus::alone("/srv/\"my\" photos\n".into(), state)
         };
-        let away = FolderStatus {
-            root: "/mnt/usb".into(),
-            state: FolderState::NotThere(Notice::failure("no such folder")),
-            schedule: None,
-            drives: Vec::new(),
-        };
+        let away = FolderState::NotThere(Notice::failure("no such folder"));
+        let away = FolderStatus::alone("/mnt/usb".into(), away);
         let mut out = Vec::new();
         write_metrics(&[known, away], &mut out);
         let text = String::from_utf8(out).unwrap();

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use steadfast::{ACCEPTED_DAYS, FolderFacts, FolderState, FolderWord};
-use steadfast_watch::{DriveReport, FolderStatus, FolderTrouble, ScheduleFacts, TroubleKind};
+use steadfast::{ACCEPTED_DAYS, FileState, FolderFacts, FolderState, Standing};
+use steadfast_watch::{DriveReport, FolderStatus, ScheduleFacts};
+use steadfast_words::{AskedFiles, matter_words, next_step, reason};
 
 use crate::json::{JsonObject, write_object};
 use crate::output::Output;
@@ -13,9 +14,13 @@ use crate::{advice, escape};
 
 /// Appends a folder as a line of JSON.
 pub fn write_json(folder: &FolderStatus, output: &mut Output) {
+    let said = folder.said(None);
     let mut object = JsonObject::at(&folder.root)
-        .field("state", folder.word())
-        .field("exit_status", folder.exit_status());
+        .field("state", said.state)
+        .field("standing", said.standing.name())
+        .field("word", &said.word)
+        .field("says", &said.sentence)
+        .field("exit_status", said.exit_status);
     object = match &folder.state {
         FolderState::Known(facts) => object
             .field("files", facts.audit.tagged)
@@ -43,19 +48,27 @@ pub fn write_json(folder: &FolderStatus, output: &mut Output) {
             .field("failure", &schedule.last.failure)
             .field("unstarted_s", schedule.unstarted_s)
     });
-    let trouble: Vec<String> = folder.troubles().iter().map(FolderTrouble::words).collect();
+    let trouble: Vec<String> = folder.troubles().iter().map(matter_words).collect();
     let object = object.field("trouble", trouble);
     let object = object.field("schedule", schedule).field("drives", &folder.drives);
     write_object(&object, &mut output.answer);
 }
 
-/// Appends a folder as some lines of text.
-pub fn write_text(folder: &FolderStatus, now_s: i64, units: Units, output: &mut Output) {
+/// Appends a folder as some lines of text. `asked` is how commands act on its open files.
+pub fn write_text(
+    folder: &FolderStatus,
+    asked: &BTreeMap<FileState, AskedFiles>,
+    now_s: i64,
+    units: Units,
+    output: &mut Output,
+) {
     let mut line = |text: String| {
         output.answer.extend_from_slice(text.as_bytes());
         output.answer.push(b'\n');
     };
-    line(format!("{:<10} {}", folder.word(), escape::path(&folder.root)));
+    let said = folder.said(None);
+    line(format!("{:<10} {}", said.state, escape::path(&folder.root)));
+    line(format!("           {}", said.sentence));
     match &folder.state {
         FolderState::Known(facts) => {
             let bytes = units.bytes(facts.audit.bytes);
@@ -66,16 +79,13 @@ pub fn write_text(folder: &FolderStatus, now_s: i64, units: Units, output: &mut 
                 line(format!("           {more} not recorded yet"));
             }
             line(format!("           {}", reading(facts, now_s)));
-            if facts.word() == FolderWord::Recorded {
-                line("           checks have not read all of them again yet".to_owned());
-            }
             let troubles = folder.troubles();
-            let has_alarm = troubles.iter().any(|one| one.kind == TroubleKind::MassChange);
+            let has_alarm = troubles.iter().any(|one| one.standing == Standing::MassChange);
             for (state, count) in &facts.open {
                 line(format!("           open: {count} {}", state.name()));
-                let kind = TroubleKind::of_file(*state);
                 let root = escape::path(&folder.root);
-                let steps = kind.and_then(|kind| kind.next_step(&root, "", has_alarm));
+                let step = |kind| next_step(kind, &root, "", has_alarm, asked.get(state));
+                let steps = Standing::of_file(*state).and_then(step);
                 for step in steps.iter().flat_map(|steps| steps.lines()) {
                     line(format!("             {step}"));
                 }
@@ -84,7 +94,7 @@ pub fn write_text(folder: &FolderStatus, now_s: i64, units: Units, output: &mut 
                 line(format!("           {}", escape::text(&text)));
             }
         }
-        other => line(format!("           {}", escape::text(&reason(other)))),
+        _ => {}
     }
     if let Some(schedule) = &folder.schedule {
         let ScheduleFacts { name, every, at, .. } = schedule;
@@ -100,8 +110,8 @@ pub fn write_text(folder: &FolderStatus, now_s: i64, units: Units, output: &mut 
     }
     // Those of drives follow with all that drives say.
     let troubles = folder.troubles();
-    let of_folder = troubles.iter().filter(|trouble| trouble.kind != TroubleKind::Drive);
-    let troubles = of_folder.map(FolderTrouble::words);
+    let of_folder = troubles.iter().filter(|trouble| trouble.standing != Standing::Drive);
+    let troubles = of_folder.map(matter_words);
     for text in troubles.chain(folder.drives.iter().flat_map(DriveReport::lines)) {
         line(format!("           {}", escape::text(&text)));
     }
@@ -171,24 +181,15 @@ fn since(seconds: i64) -> String {
     }
 }
 
-/// Returns why nothing is known of a folder.
-fn reason(state: &FolderState) -> String {
-    match state {
-        FolderState::NotThere(notice) | FolderState::Unknown(notice) => advice::of_notice(notice),
-        FolderState::PartOf(root) => format!("it is a part of `{}`", root.display()),
-        FolderState::Unrecorded | FolderState::Known(_) => "it has no catalogue".to_owned(),
-    }
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
     use steadfast::catalogue::{Audit, AuditWindow};
-    use steadfast::{FileState, Notice, Timestamp};
+    use steadfast::{Notice, Timestamp};
     use steadfast_watch::{DriveFinding, LastRun};
 
     fn folder(state: FolderState) -> FolderStatus {
-        FolderStatus { root: "/srv/photos".into(), state, schedule: None, drives: Vec::new() }
+        FolderStatus::alone("/srv/photos".into(), state)
     }
 
     /// A folder of `tagged` files, of which `proved` were proved within 30 days.
@@ -217,6 +218,12 @@ pub(crate) mod tests {
         FolderFacts { begun_s: -100 * 86_400, ..FolderFacts::of(audit, 30) }
     }
 
+    /// As if one file of each state were named.
+    fn asked() -> BTreeMap<FileState, AskedFiles> {
+        let named = |state| (state, AskedFiles::Named("/srv/photos/a".into()));
+        FileState::ALL.into_iter().map(named).collect()
+    }
+
     fn facts() -> FolderFacts {
         facts_of(10, 10)
     }
@@ -231,6 +238,7 @@ pub(crate) mod tests {
             last: LastRun::default(),
             unstarted_s: None,
             is_long_away: false,
+            lacks_timer: false,
         };
         change(&mut facts);
         facts
@@ -288,12 +296,13 @@ pub(crate) mod tests {
             one.last.status = Some(3);
         }));
         let mut output = Output::default();
-        write_text(&folder, 11 * 86_400, Units::Si, &mut output);
-        let expected = "trouble    /srv/photos\n           10 files recorded, 2.00 MB\n           \
+        write_text(&folder, &asked(), 11 * 86_400, Units::Si, &mut output);
+        let expected = "trouble    /srv/photos\n           2 of 10 files are damaged.\n           10 \
+                        files recorded, 2.00 MB\n           \
                         100.0 % proved within 30 days; the oldest proof is 10 days \
                         ago\n           \
                         open: 2 corrupt\n             To mend it: steadfast repair \
-                        /srv/photos\n             If it finds no copy, add --from and a \
+                        /srv/photos/a\n             If it finds no copy, add --from and a \
                         folder that holds a good one.\n           schedule photos: every night \
                         at 02:00; ran 9 days ago with status 3\n           \
                         sda: the drive has 12 sectors it could not read: replace it\n           \
@@ -318,7 +327,7 @@ pub(crate) mod tests {
         }));
         assert_eq!((folder.word(), folder.exit_status().code()), ("trouble", 1));
         let mut output = Output::default();
-        write_text(&folder, 90_000, Units::Si, &mut output);
+        write_text(&folder, &asked(), 90_000, Units::Si, &mut output);
         let text = String::from_utf8_lossy(&output.answer).into_owned();
         assert!(text.contains("\n           alarm: 20 of 100 files are missing.\n"), "{text}");
     }
@@ -332,7 +341,7 @@ pub(crate) mod tests {
         }));
         assert_eq!((folder.word(), folder.exit_status().code()), ("overdue", 1));
         let mut output = Output::default();
-        write_text(&folder, 6 * 86_400, Units::Si, &mut output);
+        write_text(&folder, &asked(), 6 * 86_400, Units::Si, &mut output);
         let text = String::from_utf8_lossy(&output.answer).into_owned();
         assert!(text.ends_with("its timer has not started it for 5 days\n"), "{text}");
     }
@@ -362,7 +371,7 @@ pub(crate) mod tests {
         for (folder, word, status, said) in rows {
             assert_eq!((folder.word(), folder.exit_status().code()), (word, status), "{said}");
             let mut output = Output::default();
-            write_text(&folder, 90_000, Units::Si, &mut output);
+            write_text(&folder, &asked(), 90_000, Units::Si, &mut output);
             let text = String::from_utf8_lossy(&output.answer).into_owned();
             assert!(text.ends_with(said), "{text}");
         }

@@ -9,9 +9,11 @@ use std::sync::{Arc, Mutex};
 
 use steadfast::beneath;
 use steadfast::catalogue::{Catalogue, CataloguedTree, TreeList};
-use steadfast::{COVER_DAYS, FolderState, Options, Timestamp};
+use steadfast::{COVER_DAYS, FileState, FolderState, Options, Timestamp, open_files};
 
-use steadfast_watch::{CheckSchedule, DriveReport, FolderStatus, drives, drives_known};
+use steadfast_watch::{
+    CheckSchedule, DriveReport, FolderStatus, QuestionKind, drives, drives_known,
+};
 use tokio::sync::Semaphore;
 
 use crate::audits::RootAudits;
@@ -21,7 +23,7 @@ use crate::copying::ServedCopies;
 use crate::drops::Drops;
 use crate::error::Error;
 use crate::fields::{NamedValues, encode};
-use crate::folders::{ServedFolder, SideFolder, name_of};
+use crate::folders::{ServedFolder, SideFolder, name_of, view_of};
 use crate::lock::lock;
 use crate::measuring::Measurements;
 use crate::names::ServerNames;
@@ -218,41 +220,68 @@ impl App {
         drives: fn(&Path) -> Vec<DriveReport>,
     ) -> ServedFolder {
         let path = self.roots.path(&place);
+        let mut status = self.status_of(&path, &audit, schedule.as_ref(), drives);
+        let run = self.runs.going_in(&place, &self.roots);
+        if audit.facts().is_none() {
+            status.found = self.runs.found_in(&place);
+        }
         ServedFolder {
-            status: self.status_of(&path, &audit, schedule.as_ref(), drives),
+            said: status.said(run.as_deref().map(view_of)),
+            status,
             name: name_of(&path),
             shown: self.roots.shown(&place),
-            run: self.runs.going_in(&place, &self.roots),
-            seen: match (&*audit, &self.config.automation) {
-                (FolderState::NotThere(_), Some(automation)) => automation.places.seen(&path),
-                _ => None,
-            },
+            run,
             place,
             audit,
             schedule,
         }
     }
 
-    /// Returns how a folder is, with its schedule and what its drives said; `None` if it has no
-    /// catalogue of its own.
+    /// Returns how a folder is, with its schedule and what its drives said.
     fn status_of(
         &self,
         root: &Path,
         audit: &FolderState,
         schedule: Option<&CheckSchedule>,
         drives: fn(&Path) -> Vec<DriveReport>,
-    ) -> Option<FolderStatus> {
-        if matches!(audit, FolderState::Unrecorded | FolderState::PartOf(_)) {
-            return None;
-        }
+    ) -> FolderStatus {
         let (root, state) = (root.to_owned(), audit.clone());
-        Some(match &self.config.automation {
+        match &self.config.automation {
             Some(Automation { places, .. }) => {
                 let status = places.status_of(&root, state, schedule, self.now().seconds);
-                FolderStatus { drives: drives(&root), ..status }
+                let drives = if audit.facts().is_some() { drives(&root) } else { Vec::new() };
+                FolderStatus { drives, ..status }
             }
-            None => FolderStatus { root, state, schedule: None, drives: Vec::new() },
-        })
+            None => FolderStatus::alone(root, state),
+        }
+    }
+
+    /// Returns all open files of a root in one state, by their paths from it. Waits for the disk.
+    pub(crate) fn open_paths(&self, place: &ServedPath, state: FileState) -> Option<Vec<PathBuf>> {
+        let root = self.roots.root(place).ok()?;
+        let catalogue = Catalogue::open_reader(&Catalogue::find_beneath(&root, &root)?).ok()?;
+        open_files(&catalogue, |standing| standing == state).ok()
+    }
+
+    /// Asks about files of a folder, so that an answer is about these and no others. `None` if this
+    /// server keeps no questions.
+    pub(crate) fn question(
+        &self,
+        folder: &ServedFolder,
+        state: FileState,
+        paths: &[PathBuf],
+    ) -> Option<String> {
+        let places = &self.config.automation.as_ref()?.places;
+        let tree = places.tree_at(&self.roots.path(&folder.place))?;
+        Some(places.ask(&tree, QuestionKind::State(state), paths, 0).ok()?.code())
+    }
+
+    /// Returns the files of a question that are as they were when it was asked.
+    pub(crate) fn answered(&self, place: &ServedPath, code: &str) -> Option<Vec<PathBuf>> {
+        let places = &self.config.automation.as_ref()?.places;
+        let root = self.roots.path(place);
+        let question = places.question(&places.tree_at(&root)?, code).ok()?;
+        Some(question.still(&root).0)
     }
 
     /// Returns the user's schedules. A list that cannot be read has none here: the command line
@@ -273,9 +302,9 @@ impl App {
             let path = self.roots.path(&place);
             let schedule = schedules.iter().find(|schedule| schedule.directory == path).cloned();
             let folder = self.view_of(place, audit, schedule, drives_known);
-            let condition = (is_known || folder.run.is_some()).then(|| folder.condition());
-            let (address, share) = (folder.address(), folder.share());
-            SideFolder { address, name: folder.name, condition, share }
+            let address = folder.address();
+            let said = (is_known || folder.run.is_some()).then_some(folder.said);
+            SideFolder { address, name: folder.name, said }
         };
         self.roots.places().into_iter().map(one).collect()
     }

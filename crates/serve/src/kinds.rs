@@ -54,6 +54,19 @@ impl StateKind {
         })
     }
 
+    /// Returns the state that a folder has for it, if one alone.
+    pub(crate) fn state(self) -> Option<FileState> {
+        Some(match self {
+            StateKind::Damaged => FileState::Corrupt,
+            StateKind::Suspect => FileState::Suspect,
+            StateKind::Unreadable => FileState::Unreadable,
+            StateKind::Missing => FileState::Missing,
+            StateKind::Unlike => FileState::Differs,
+            StateKind::Changed => FileState::Modified,
+            _ => return None,
+        })
+    }
+
     /// Returns the kind of a verdict; `None` if nothing is to be said.
     pub(crate) fn of_verdict(verdict: Verdict) -> Option<StateKind> {
         Some(match verdict {

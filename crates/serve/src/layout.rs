@@ -1,11 +1,9 @@
 //! The frame of every page: head, side bar and content; and the response that saves a file.
 
 use crate::assets::{SCRIPT, STYLE};
-use crate::folders::{FolderCondition, SideFolder};
+use crate::folders::SideFolder;
 use crate::icons::{disc, drawn, icon, mark, small_icon, symbols};
-use crate::kinds::StateKind;
 use crate::roots::ServedRoots;
-use crate::runs::RunVerb;
 use crate::visitor::Visitor;
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse as _, Response};
@@ -13,7 +11,7 @@ use maud::{DOCTYPE, Markup, Render, html};
 use steadfast::Timestamp;
 use steadfast_report::document::Document;
 use steadfast_report::{Units, html as report, units};
-use steadfast_watch::SeenFolder;
+use steadfast_words::FolderSaid;
 
 /// The media type of a page.
 pub(crate) const HTML: &str = "text/html; charset=utf-8";
@@ -173,58 +171,25 @@ pub(crate) fn mine(folders: &[SideFolder]) -> Markup {
 fn side_folder(folder: &SideFolder) -> Markup {
     html! {
         a href=(folder.address) {
-            @match &folder.condition {
+            @match &folder.said {
                 None => (icon("folder")),
-                Some(condition) => {
-                    @let badge = condition.badge();
-                    (drawn(badge.icon, &format!("icon {}", badge.class)))
-                }
+                Some(said) => (drawn(said.icon, &format!("icon {}", said.class))),
             }
             span .name { (folder.name) }
-            @if let Some(share) = folder.share {
-                span .tiny aria-hidden="true" { (units::percent(share)) }
-            }
-            @if let Some(condition) = &folder.condition {
-                span .told { ", " (condition_word(condition)) }
+            @if let Some(said) = &folder.said {
+                @if let Some(share) = said.share.filter(|_| said.is_going) {
+                    span .tiny aria-hidden="true" { (units::percent(share)) }
+                }
+                span .told { ", " (said.word) }
             }
         }
     }
 }
 
-/// Returns the state of a folder in a word or two.
-pub(crate) fn condition_word(condition: &FolderCondition) -> String {
-    match condition {
-        FolderCondition::Damaged(files) => StateKind::Damaged.counted(*files),
-        FolderCondition::DamagedSoFar(files) => format!("{} damaged so far", units::count(*files)),
-        FolderCondition::Unreadable(files) => StateKind::Unreadable.counted(*files),
-        FolderCondition::Many(files, kind) => format!("{} at once", kind.counted(*files)),
-        FolderCondition::Suspect(files) => format!("{}: was it you?", units::count(*files)),
-        FolderCondition::Missing(files) => StateKind::Missing.counted(*files),
-        FolderCondition::Changed(files) => StateKind::Changed.counted(*files),
-        FolderCondition::Going(verb, share) => {
-            let share = share.map(|share| format!(" {}", units::percent(share)));
-            format!("{}{}", going(*verb), share.unwrap_or_default())
-        }
-        FolderCondition::Stopped(share) => format!("Stopped at {}", units::percent(*share)),
-        FolderCondition::Unfinished => "Repair cut off".to_owned(),
-        FolderCondition::Endangered => "In danger".to_owned(),
-        FolderCondition::Away(Some(SeenFolder { damaged: files @ 1.., .. })) => {
-            format!("Away, {}", StateKind::Damaged.counted(*files))
-        }
-        FolderCondition::Away(_) => "Drive not connected".to_owned(),
-        FolderCondition::Unknown => "Not known".to_owned(),
-        FolderCondition::Late => "Check is due".to_owned(),
-        FolderCondition::Recorded => "Recorded, not yet checked".to_owned(),
-        FolderCondition::Intact => "Protected & intact".to_owned(),
-        FolderCondition::Unprotected => "Not yet protected".to_owned(),
-    }
-}
-
-/// Returns a chip with a state.
-pub(crate) fn chip(condition: &FolderCondition) -> Markup {
-    let badge = condition.badge();
+/// Returns a chip with what is said of a folder in a few words.
+pub(crate) fn chip(said: &FolderSaid) -> Markup {
     html! {
-        span .chip.(badge.class) { (small_icon(badge.icon)) (condition_word(condition)) }
+        span .chip.(said.class) { (small_icon(said.icon)) (said.word) }
     }
 }
 
@@ -329,12 +294,4 @@ pub(crate) fn attachment(name: &str, content_type: &str, content: Vec<u8>) -> Re
         (header::CONTENT_DISPOSITION, disposition.as_str()),
     ];
     (headers, content).into_response()
-}
-
-fn going(verb: RunVerb) -> &'static str {
-    match verb {
-        RunVerb::Check | RunVerb::Resume => "Checking",
-        RunVerb::Tag | RunVerb::Init | RunVerb::Protect => "Protecting",
-        RunVerb::Update | RunVerb::Accept | RunVerb::Keep | RunVerb::Removed => "Accepting",
-    }
 }

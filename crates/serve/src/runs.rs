@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use steadfast::catalogue::Catalogue;
 use steadfast::qos::{LevelDial, Pace};
-use steadfast::{CatalogueUse, Options, ReadFrom, Selection, Timestamp};
+use steadfast::{CatalogueUse, Matter, Options, ReadFrom, Selection, Standing, Timestamp};
 use strum::{EnumString, IntoStaticStr};
 
 pub(crate) use cores::CoreHistory;
@@ -219,6 +219,21 @@ impl ServedJobs<ServedRun> {
             steadfast::process::give_back_memory();
         };
         list.begin(make, work).ok_or(RunRefused::NoThread)
+    }
+
+    /// Returns what the last run over a whole root found, if it has ended: of a folder without a
+    /// catalogue, nothing else remembers that.
+    pub(crate) fn found_in(&self, place: &ServedPath) -> Vec<Matter> {
+        let is_of = |run: &Arc<ServedRun>| run.request.place == *place && run.control.is_over();
+        let Some(run) = self.all().into_iter().find(is_of) else { return Vec::new() };
+        if run.request.verb.accepts() {
+            return Vec::new();
+        }
+        let counts = run.findings().counts();
+        let of_kind = |(kind, files): (StateKind, u64)| {
+            Some(Matter::of_files(Standing::of_file(kind.state()?)?, files))
+        };
+        counts.into_iter().filter_map(of_kind).collect()
     }
 
     /// Returns a run that goes on in a folder, above or beneath it.

@@ -119,3 +119,12 @@ pub(crate) fn pace_means(pace: Pace) -> &'static str {
         Pace::RacingCar => "Takes all that the computer has. For the night.",
     }
 }
+
+/// Returns what a run does, while it goes on.
+pub(crate) fn run_does_now(verb: RunVerb) -> &'static str {
+    match verb {
+        RunVerb::Check | RunVerb::Resume => "Checking",
+        RunVerb::Tag | RunVerb::Init | RunVerb::Protect => "Protecting",
+        RunVerb::Update | RunVerb::Accept | RunVerb::Keep | RunVerb::Removed => "Accepting",
+    }
+}

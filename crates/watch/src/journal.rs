@@ -35,6 +35,8 @@ pub struct LastRun {
     pub verified_set: Option<String>,
     /// Sets of repair data that were found damaged.
     pub damaged_sets: Vec<String>,
+    /// Whether it found damage that the catalogue does not know.
+    pub is_unrecorded: bool,
     /// Why nothing was done when the schedule was last started, if so.
     pub skipped: Option<String>,
     /// Why the check could not be made when the schedule was last started, if so.
@@ -87,6 +89,13 @@ impl LastRun {
         let since_s = since_s.or_else(|| age_s(schedule.made_s, now_s));
         let limit_s = schedule.every.interval_s() + GRACE_S;
         since_s.filter(|since_s| (*since_s).min(awake_s) > limit_s)
+    }
+
+    /// Returns whether something started the schedule when it was due last, which then starts it
+    /// again.
+    pub fn was_started_lately(&self, schedule: &CheckSchedule, now_s: i64) -> bool {
+        let age_s = self.started_s.and_then(|started_s| age_s(started_s, now_s));
+        age_s.is_some_and(|age_s| age_s < schedule.every.interval_s() + GRACE_S)
     }
 
     /// Returns what was mended, without what is old by now.

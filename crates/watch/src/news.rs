@@ -1,18 +1,21 @@
 //! What is wrong with the folder of a schedule now, and the alerts about it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use steadfast::beneath::presence;
-use steadfast::{ExitStatus, FileState, FolderState, Timestamp};
+use steadfast::catalogue::FailedCheck;
+use steadfast::{ExitStatus, FileState, Matter, Standing, Timestamp};
+use steadfast_words::{AskedFiles, Priority, advice, reason};
 
 use crate::alert::channel::{Delivery, Sender, side_by_side};
-use crate::alert::config::{Alert, AlertList, Channel, Occasion};
-use crate::alert::memory::{Memory, OpenTroubles, REMIND_S, Trouble, TroubleFacts, TroubleKind};
-use crate::alert::message::{AlertFacts, AlertMessage, AlertWords, MessageSubject, Priority};
+use crate::alert::config::{Alert, AlertList, Channel, Details, Occasion};
+use crate::alert::memory::{Memory, OpenTroubles, REMIND_S, Trouble, TroubleFacts, is_catalogued};
+use crate::alert::message::{AlertFacts, AlertMessage, MessageSubject};
 use crate::error::Error;
 use crate::folder::FolderStatus;
 use crate::journal::{MendedPath, MovedPath};
 use crate::places::WatchPlaces;
+use crate::question::QuestionKind;
 use crate::schedule::CheckSchedule;
 
 /// What an alert is about: a folder, and what became of a run of its schedule.
@@ -62,7 +65,7 @@ impl WatchPlaces {
             return Ok(Vec::new());
         }
         let status = self.folder_of(schedule, now_s);
-        let open = open_troubles(&status, &sender.words);
+        let open = open_troubles(&status);
         let news = FolderNews { places: self, sender, schedule, facts, status, open, now_s };
         Ok(news.send(&alerts))
     }
@@ -74,7 +77,7 @@ impl WatchPlaces {
         for schedule in self.schedules()?.schedules() {
             let folder = self.folder_of(schedule, now_s);
             worst.raise(folder.exit_status());
-            words.push_str(&format!("{}: {}\n", folder.root.display(), folder.word()));
+            words.push_str(&format!("{}: {}\n", folder.root.display(), folder.said(None).word));
         }
         Ok((worst, words))
     }
@@ -100,7 +103,7 @@ impl FolderNews<'_> {
         let (status, words) = match alert.schedule {
             Some(_) => {
                 let folder = self.status.root.display();
-                (self.status.exit_status(), format!("{folder}: {}", self.status.word()))
+                (self.status.exit_status(), format!("{folder}: {}", self.status.said(None).word))
             }
             None => self.places.worst_state(self.now_s)?,
         };
@@ -121,8 +124,9 @@ impl FolderNews<'_> {
             words: &self.sender.words,
             details: alert.details,
             is_there: &|path| !presence(&schedule.directory, Path::new(path)).is_lost(),
+            asked: &|kind, told| self.asked(kind, told, alert.details),
         };
-        if !news.new.is_empty() && told.send(&subject.trouble(&news))? {
+        if news.has_trouble() && told.send(&subject.trouble(&news))? {
             told.memory.remember_open(&folder, open, *now_s);
             told.keep()?;
         }
@@ -165,6 +169,23 @@ impl FolderNews<'_> {
         }
     }
 
+    /// Returns how a command acts on the files of one kind that a message is about.
+    fn asked(&self, kind: Standing, told: &OpenTroubles, details: Details) -> Option<AskedFiles> {
+        let facts = self.status.state.facts()?;
+        let is_told = |failure: &&FailedCheck| {
+            let (path, folder) = (failure.path.to_string_lossy().into(), self.folder_name());
+            told.contains_key(&Trouble { kind, path, folder })
+        };
+        let files: Vec<&FailedCheck> = facts.failures.iter().filter(is_told).collect();
+        let about = QuestionKind::State(files.first()?.standing);
+        let paths: Vec<PathBuf> = files.iter().map(|failure| failure.path.clone()).collect();
+        self.places.asked(&self.status.root, about, &paths, details == Details::Paths)
+    }
+
+    fn folder_name(&self) -> String {
+        self.status.root.to_string_lossy().into_owned()
+    }
+
     /// Returns what was moved to other folders lately.
     fn moved_lately(&self) -> Vec<MovedPath> {
         let schedule = self.status.schedule.as_ref();
@@ -181,15 +202,15 @@ impl FolderNews<'_> {
     /// what a drive said that sleeps.
     fn is_known(&self, trouble: &Trouble) -> bool {
         match trouble.kind {
-            TroubleKind::Drive => {
+            Standing::Drive => {
                 let name = trouble.path.split(' ').next().unwrap_or_default();
                 let drive = self.status.drives.iter().find(|drive| drive.name == name);
                 drive
                     .is_some_and(|drive| drive.sources.iter().any(|source| *source != "kernel log"))
             }
-            kind if kind.is_catalogued() => {
+            kind if is_catalogued(kind) => {
                 let is_closed = |one: &Trouble| {
-                    one.kind == TroubleKind::Unlisted
+                    one.kind == Standing::Unlisted
                         && Path::new(&trouble.path).starts_with(&one.path)
                 };
                 self.status.state.facts().is_some() && !self.open.keys().any(is_closed)
@@ -245,56 +266,49 @@ impl ToldChannel<'_> {
 }
 
 /// Lists what is wrong with a folder now.
-fn open_troubles(status: &FolderStatus, words: &AlertWords) -> OpenTroubles {
+fn open_troubles(status: &FolderStatus) -> OpenTroubles {
     let folder = status.root.to_string_lossy().into_owned();
     let mut open = OpenTroubles::new();
     let mut add = |kind, path: String, since_s, text: String| {
-        let folder = if kind == TroubleKind::Drive { String::new() } else { folder.clone() };
+        let folder = if kind == Standing::Drive { String::new() } else { folder.clone() };
         open.insert(Trouble { kind, path, folder }, TroubleFacts { since_s, text });
     };
-    let mut closed = Vec::new();
-    for trouble in status.troubles() {
-        if trouble.kind == TroubleKind::Unlisted {
-            closed.push(trouble.subject.clone());
-        }
-        let text = match (trouble.kind, trouble.subject.split(' ').next()) {
-            (TroubleKind::Drive, Some(drive)) => format!("{drive}: {}", trouble.text),
-            _ => trouble.text,
+    let troubles = status.troubles();
+    let is_unlisted = |matter: &&Matter| matter.standing == Standing::Unlisted;
+    let closed: Vec<&str> =
+        troubles.iter().filter(is_unlisted).map(|it| it.subject.as_str()).collect();
+    for Matter { standing, subject, text, .. } in &troubles {
+        let text = match (*standing == Standing::Drive, subject.split(' ').next()) {
+            (true, Some(drive)) => format!("{drive}: {text}"),
+            _ => text.clone(),
         };
-        add(trouble.kind, trouble.subject, None, text);
+        add(*standing, subject.clone(), None, text);
     }
-    let is_long_away = status.schedule.as_ref().is_some_and(|schedule| schedule.is_long_away);
-    match &status.state {
-        FolderState::Known(facts) => {
-            if facts.is_overdue() {
-                add(TroubleKind::Overdue, String::new(), None, String::new());
-            }
-            for failure in &facts.failures {
-                let path = failure.path.to_string_lossy().into_owned();
-                // That its folder cannot be opened says it already.
-                let is_said = failure.standing == FileState::Unreadable
-                    && closed.iter().any(|folder| failure.path.starts_with(folder));
-                if let Some(kind) = TroubleKind::of_file(failure.standing).filter(|_| !is_said) {
-                    add(kind, path, Some(failure.at.seconds), String::new());
-                }
-            }
-            for notice in facts.unfinished.iter().filter(|notice| !notice.status.is_fine()) {
-                let path = notice.path.as_deref().unwrap_or(Path::new("")).to_string_lossy();
-                add(TroubleKind::Unfinished, path.into_owned(), None, (words.notice)(notice));
-            }
-        }
-        FolderState::NotThere(notice) if is_long_away => {
-            add(TroubleKind::Unmounted, String::new(), None, (words.notice)(notice));
-        }
+    let Some(facts) = status.state.facts() else {
+        let is_away = status.state.standing() == Standing::Unmounted;
+        let is_long_away = status.schedule.as_ref().is_some_and(|schedule| schedule.is_long_away);
+        let kind = if is_away { Standing::Unmounted } else { Standing::Unknown };
         // A disk that is away for two nights is no news.
-        FolderState::NotThere(_) => {}
-        FolderState::Unknown(notice) => {
-            add(TroubleKind::Unknown, String::new(), None, (words.notice)(notice));
+        if !is_away || is_long_away {
+            add(kind, String::new(), None, reason(&status.state));
         }
-        FolderState::PartOf(_) | FolderState::Unrecorded => {
-            let text = "It has no catalogue of its own.".to_owned();
-            add(TroubleKind::Unknown, String::new(), None, text);
+        return open;
+    };
+    if facts.is_overdue() {
+        add(Standing::Overdue, String::new(), None, String::new());
+    }
+    for failure in &facts.failures {
+        let path = failure.path.to_string_lossy().into_owned();
+        // That its folder cannot be opened says it already.
+        let is_said = failure.standing == FileState::Unreadable
+            && closed.iter().any(|folder| failure.path.starts_with(folder));
+        if let Some(kind) = Standing::of_file(failure.standing).filter(|_| !is_said) {
+            add(kind, path, Some(failure.at.seconds), String::new());
         }
+    }
+    for notice in facts.unfinished.iter().filter(|notice| !notice.status.is_fine()) {
+        let path = notice.path.as_deref().unwrap_or(Path::new("")).to_string_lossy();
+        add(Standing::Unfinished, path.into_owned(), None, advice::of_notice(notice));
     }
     open
 }

@@ -12,6 +12,8 @@ use steadfast::{ExitStatus, FolderState, Options};
 
 use self::steps::{Night, NightOutcome};
 pub use self::surface::NightSurface;
+use steadfast_words::reason;
+
 use crate::alert::channel::Sender;
 use crate::alert::message::AlertFacts;
 use crate::decide::{Conditions, Mounted, ScheduleDecision, SkipReason, decide};
@@ -46,7 +48,7 @@ pub fn run_schedule<S: NightSurface>(
         now_s,
         last_run_s: last.began_s,
         made_s: schedule.made_s,
-        mounted: mounted(&state, sender),
+        mounted: mounted(&state),
         on_battery: on_battery(),
         load: load(),
         in_progress: lock.is_none(),
@@ -91,15 +93,11 @@ pub fn run_schedule<S: NightSurface>(
 }
 
 /// Returns whether a folder can be checked, or why not.
-fn mounted(state: &FolderState, sender: &Sender) -> Mounted {
-    let words = sender.words.notice;
+fn mounted(state: &FolderState) -> Mounted {
     match state {
         FolderState::Known(_) => Mounted::Yes,
-        FolderState::NotThere(notice) => Mounted::No(words(notice)),
-        FolderState::Unknown(notice) => Mounted::Unknown(words(notice)),
-        FolderState::PartOf(_) | FolderState::Unrecorded => {
-            Mounted::Unknown("it has no catalogue of its own".to_owned())
-        }
+        FolderState::NotThere(_) => Mounted::No(reason(state)),
+        _ => Mounted::Unknown(reason(state)),
     }
 }
 
@@ -146,6 +144,7 @@ impl<S: NightSurface> Night<'_, S> {
                     unreadable: outcome.unreadable,
                     verified_set: outcome.repair_data.verified,
                     damaged_sets: outcome.repair_data.damaged,
+                    is_unrecorded: outcome.is_unrecorded,
                     started_s: Some(began_s),
                     ..LastRun::default()
                 };

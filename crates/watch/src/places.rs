@@ -11,13 +11,13 @@ use steadfast_sys::clock;
 
 use crate::alert::config::{Alert, AlertList};
 use crate::alert::memory::Memory;
-use crate::alert::message::quoted;
 use crate::drive::{DriveProbe, DriveReport};
 use crate::error::{Error, ErrorKind};
 use crate::folder::{FolderStatus, ScheduleFacts};
 use crate::journal::Journal;
 use crate::list::ScheduleList;
 use crate::schedule::CheckSchedule;
+use steadfast_words::quoted;
 
 /// Where the schedules and alerts of a user are, and what is kept of them. Neither is in a tree.
 #[derive(Clone, Debug)]
@@ -162,7 +162,12 @@ impl WatchPlaces {
         let awake_s = clock::awake_s();
         let facts = |one| ScheduleFacts::of(one, self.journal(one).read(), now_s, awake_s);
         let schedule = schedule.map(facts);
-        FolderStatus { root: root.to_owned(), state, schedule, drives: Vec::new() }
+        let seen = match state.facts() {
+            None => self.seen(root),
+            Some(_) => None,
+        };
+        let (root, drives, found) = (root.to_owned(), Vec::new(), Vec::new());
+        FolderStatus { root, state, schedule, drives, seen, found }
     }
 
     /// Returns how a tree is, with what the drives beneath it say, which may take seconds.

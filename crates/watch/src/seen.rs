@@ -3,28 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
 use steadfast::catalogue::Readers;
-use steadfast::{FileState, FolderFacts, FolderWord};
+use steadfast::{FileState, FolderFacts, Standing};
 use steadfast_sys::file::write_private;
 
+use crate::folder::SeenFolder;
 use crate::places::WatchPlaces;
 
 /// Seconds after which an unchanged state is written again, with its new age.
 const AGE_S: i64 = 3_600;
-
-/// A folder as it was when it was last there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SeenFolder {
-    /// When that was, in seconds since 1970.
-    pub at_s: i64,
-    /// Files that its catalogue knew.
-    pub files: u64,
-    /// Of these, damaged ones.
-    pub damaged: u64,
-    /// Whether nothing was wrong with it.
-    pub is_fine: bool,
-}
 
 impl SeenFolder {
     fn of(facts: &FolderFacts) -> SeenFolder {
@@ -32,7 +19,7 @@ impl SeenFolder {
             at_s: facts.audit.at.seconds,
             files: facts.audit.entries,
             damaged: facts.count(&[FileState::Corrupt]),
-            is_fine: facts.word() == FolderWord::Fine,
+            is_fine: facts.standing() == Standing::Fine,
         }
     }
 

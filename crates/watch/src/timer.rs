@@ -177,16 +177,33 @@ pub fn is_running(schedule: &CheckSchedule, host: &TimerHost) -> Option<bool> {
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             Some(host.run(&words, None).is_ok())
         }
-        TimerKind::Crontab => {
-            let is_cron = |entry: fs::DirEntry| {
-                let name = fs::read_to_string(entry.path().join("comm")).unwrap_or_default();
-                ["cron", "crond", "fcron", "bcron-start"].contains(&name.trim())
-            };
-            let mut processes = fs::read_dir(host.root.join("proc")).ok()?.flatten().peekable();
-            processes.peek()?;
-            Some(processes.any(is_cron))
-        }
+        TimerKind::Crontab => has_cron(&host.root),
         TimerKind::Launchd | TimerKind::Manual => None,
+    }
+}
+
+/// Returns whether cron runs, if that can be told.
+fn has_cron(root: &Path) -> Option<bool> {
+    let is_cron = |entry: fs::DirEntry| {
+        let name = fs::read_to_string(entry.path().join("comm")).unwrap_or_default();
+        ["cron", "crond", "fcron", "bcron-start"].contains(&name.trim())
+    };
+    let mut processes = fs::read_dir(root.join("proc")).ok()?.flatten().peekable();
+    processes.peek()?;
+    Some(processes.any(is_cron))
+}
+
+/// Returns whether a timer of this kind can start anything on this machine: a container has no
+/// systemd and no cron. The scheduler of a NAS is not known, until it has started something.
+pub(crate) fn may_start(timer: TimerKind) -> bool {
+    let root = Path::new("/");
+    match timer {
+        TimerKind::SystemdUser | TimerKind::SystemdSystem => {
+            beneath::is_folder(&root.join("run/systemd/system"))
+        }
+        TimerKind::Crontab => has_cron(root).unwrap_or(true),
+        TimerKind::Launchd => true,
+        TimerKind::Manual => false,
     }
 }
 

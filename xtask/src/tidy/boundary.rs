@@ -92,6 +92,34 @@ const BORDERS: &[Border] = &[
         message: "reports are pure: no clock, no files, no network",
     },
     Border {
+        names: &["std::fs", "std::net", "Instant::now", "SystemTime"],
+        within: "crates/words/src/",
+        homes: &[],
+        tests: true,
+        message: "words are pure: no clock, no files, no network",
+    },
+    Border {
+        names: &["Standing::"],
+        within: "crates/serve/src/",
+        // Takes the state of files.
+        homes: &["crates/serve/src/runs.rs"],
+        tests: true,
+        message: "what is said of a folder is chosen in crates/words: show `FolderSaid`",
+    },
+    Border {
+        names: &["Standing::"],
+        within: "crates/watch/src/",
+        homes: &[
+            // Says what a schedule and drives add to the value.
+            "crates/watch/src/folder.rs",
+            "crates/watch/src/news.rs",
+            "crates/watch/src/seen.rs",
+            "crates/watch/src/alert",
+        ],
+        tests: true,
+        message: "what is said of a folder is chosen in crates/words: show `FolderSaid`",
+    },
+    Border {
         names: &["std::fs", "std::net", "std::thread"],
         within: "crates/digest/src/",
         homes: &[],

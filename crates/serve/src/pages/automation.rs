@@ -42,7 +42,9 @@ pub(super) fn schedule_form(
     let fields = schedule_fields_form(visitor, folder, known);
     html! {
         @if let Some(manual) = manual {
-            p .note.bad.small { "Nothing on this computer starts it yet." }
+            @if folder.status.schedule.as_ref().is_some_and(|it| it.lacks_timer) {
+                p .note.bad.small { "Nothing on this computer starts it yet." }
+            }
             details .fold.plain {
                 summary { (small_icon("chevron")) "How to start it" }
                 div .body {

@@ -12,21 +12,22 @@ use axum::response::Response;
 use axum::routing::get;
 use maud::{Markup, html};
 use steadfast::catalogue::FailedCheck;
-use steadfast::{FolderFacts, FolderState, Timestamp};
+use steadfast::{FileState, FolderFacts, FolderState, Timestamp};
 use steadfast_report::units;
+use steadfast_words::NextStep;
 
 use super::activity::{line, recorded};
 use super::automation::schedule_form;
 use super::files::search_in;
 use super::findings::{FindingPage, findings_of, group};
-use super::home::{accepted_lately, check, gauge, menu, next, protect, resume, sentence};
+use super::home::{accepted_lately, check, gauge, menu, next, protect, resume};
 use super::repair_data::panel;
 use crate::app::App;
 use crate::fields::NamedValues;
-use crate::folders::{FolderCondition, ServedFolder};
+use crate::folders::ServedFolder;
 use crate::icons::{disc, icon};
 use crate::kinds::StateKind;
-use crate::layout::{FOLDERS, Tab, condition_word, framed, trail};
+use crate::layout::{FOLDERS, Tab, framed, trail};
 use crate::refusal::Refusal;
 use crate::repair_data::StoredRepairData;
 use crate::runs::FileFinding;
@@ -62,7 +63,7 @@ async fn show(
     let visitor = visitor.with_side(app.side());
     let now = app.now();
     let content = html! {
-        div data-refresh[folder.run.is_some()] { (head(&visitor, &folder)) }
+        div data-refresh[folder.said.is_going] { (head(&visitor, &folder)) }
         div .cols {
             div .stack {
                 @if let Some(facts) = folder.facts() {
@@ -88,39 +89,34 @@ async fn show(
 }
 
 fn head(visitor: &Visitor, folder: &ServedFolder) -> Markup {
-    let condition = folder.condition();
-    let badge = condition.badge();
-    let is_idle = folder.run.is_none() && folder.facts().is_some();
-    let has_damage = matches!(condition, FolderCondition::Damaged(_));
+    let said = &folder.said;
+    let damaged = folder.facts().map_or(0, |facts| facts.count(&[FileState::Corrupt]));
+    let is_idle = !said.is_going && folder.facts().is_some();
+    let is_main = !said.alarms && said.step != NextStep::GoOn;
     html! {
         div .stack.tight {
             (trail(&[FOLDERS], &folder.name))
             div .verdict {
-                (disc(badge.icon, &format!("{} big", badge.class)))
+                (disc(said.icon, &format!("{} big", said.class)))
                 div {
-                    h1 { (folder.name) ": " (condition_word(&condition)) }
-                    p .soft { (sentence(folder, &condition)) (accepted_lately(folder)) }
+                    h1 { (folder.name) ": " (said.word) }
+                    p .soft { (said.sentence) (accepted_lately(folder)) }
                     p .small.soft { span .mono { (folder.shown) } }
                 }
                 div .row {
-                    @match &condition {
-                        FolderCondition::Damaged(files) => (repair_all(visitor, folder, *files)),
-                        FolderCondition::Many(files, _) => {
-                            a .button.main href=(format!("{}/many", folder.address())) {
-                                "Look at the " (units::count(*files)) " files"
-                            }
+                    @if damaged > 0 && !said.is_going { (repair_all(visitor, folder, damaged)) }
+                    @match said.step {
+                        NextStep::LookFirst(_) => {
+                            a .button.main href=(folder.target()) { (said.step_label) }
                         }
-                        FolderCondition::Unprotected => (protect(folder)),
-                        FolderCondition::Stopped(_) => (resume(visitor, folder)),
+                        NextStep::Protect => (protect(folder)),
+                        NextStep::GoOn => (resume(visitor, folder)),
                         _ => {}
                     }
                     @if let Some(run) = &folder.run {
                         a .button.main href=(format!("/runs/{}", run.id)) { "Watch" }
                     }
-                    @if is_idle {
-                        (check(visitor, folder, !has_damage && !condition.alarms()
-                            && !matches!(condition, FolderCondition::Stopped(_))))
-                    }
+                    @if is_idle { (check(visitor, folder, is_main)) }
                     (menu(visitor, folder))
                 }
             }
@@ -180,7 +176,7 @@ fn attention(
     now: Timestamp,
 ) -> Markup {
     let page = FindingPage {
-        actor: folder.run.is_none().then_some((visitor, &folder.place)),
+        actor: (!folder.said.is_going).then_some((visitor, &folder.place)),
         shown: &folder.shown,
         now,
     };
@@ -268,7 +264,7 @@ fn beside(app: &App, visitor: &Visitor, folder: &ServedFolder) -> Markup {
         section .panel aria-labelledby="schedule" {
             div .cap { (icon("clock")) h2 #schedule { "Schedule" } }
             div .body.stack.tight {
-                (gauge(folder, app.now()))
+                (gauge(folder))
                 p .small { (next(folder)) }
                 @if let Some(automation) = automation {
                     (schedule_form(visitor, folder, automation))

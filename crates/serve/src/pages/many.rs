@@ -10,12 +10,13 @@ use axum::extract::{self, State};
 use axum::response::Response;
 use axum::routing::get;
 use maud::{Markup, html};
-use steadfast::{Timestamp, beneath};
+use steadfast::{FileState, Timestamp, beneath};
 use steadfast_report::{Units, escape, units};
+use steadfast_words::NextStep;
 
 use crate::app::App;
 use crate::dates;
-use crate::folders::{FolderCondition, ServedFolder};
+use crate::folders::ServedFolder;
 use crate::icons::{disc, icon};
 use crate::kinds::StateKind;
 use crate::layout::{Tab, folder_trail, framed};
@@ -98,7 +99,7 @@ async fn show(
     let root = root.parse().map_err(|_| Refusal::NotFound)?;
     let found = app.blocking(move |app| {
         let folder = app.folder(root)?;
-        let plan = open_in(&folder)
+        let plan = open_in(app, &folder)
             .map(|(verb, change)| ManyPlan::of(app, folder.place.clone(), verb, change));
         Some((folder, plan))
     });
@@ -115,15 +116,15 @@ async fn show(
 }
 
 /// Returns what is open in a folder in alarming numbers, and the run that would accept it.
-fn open_in(folder: &ServedFolder) -> Option<(RunVerb, MassChange)> {
-    let FolderCondition::Many(_, kind) = folder.settled() else { return None };
-    let facts = folder.facts()?;
-    let open = facts.failures.iter();
-    let of_kind = open.filter(|one| StateKind::of_state(one.standing) == Some(kind));
-    let paths: Vec<PathBuf> = of_kind.map(|one| one.path.clone()).collect();
-    let change = MassChange { files: facts.audit.entries, ..MassChange::default() };
-    Some(match kind {
-        StateKind::Missing => (RunVerb::Removed, MassChange { missing: paths, ..change }),
+fn open_in(app: &App, folder: &ServedFolder) -> Option<(RunVerb, MassChange)> {
+    let NextStep::LookFirst(state) = folder.said.step else { return None };
+    let paths = app.open_paths(&folder.place, state)?;
+    let answer = app.question(folder, state, &paths);
+    let files = folder.facts()?.audit.entries;
+    let change = MassChange { files, answer, ..MassChange::default() };
+    Some(match state {
+        FileState::Missing => (RunVerb::Removed, MassChange { missing: paths, ..change }),
+        FileState::Suspect => (RunVerb::Keep, MassChange { edited: paths, ..change }),
         _ => (RunVerb::Accept, MassChange { edited: paths, ..change }),
     })
 }
@@ -241,6 +242,9 @@ fn answers(visitor: &Visitor, plan: &ManyPlan, kind: StateKind, files: u64) -> M
                 (visitor.csrf())
                 input type="hidden" name="place" value=(token);
                 input type="hidden" name="verb" value=(plan.verb.name());
+                @if let Some(answer) = &plan.change.answer {
+                    input type="hidden" name="answer" value=(answer);
+                }
                 h3 { (icon("check")) "Yes, it was me" }
                 div .stack.tight {
                     p .small {

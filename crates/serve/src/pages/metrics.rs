@@ -10,10 +10,12 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
+use steadfast::FolderState;
 use steadfast_report::metrics::write_metrics;
 use steadfast_watch::FolderStatus;
 
 use crate::app::App;
+use crate::folders::ServedFolder;
 use crate::guard::METRICS;
 use crate::refusal::Refusal;
 
@@ -24,8 +26,11 @@ pub(super) fn routes() -> Router<Arc<App>> {
 async fn show(State(app): State<Arc<App>>) -> Result<Response, Refusal> {
     let text = app.blocking(|app| {
         let folders = app.folders();
-        let folders: Vec<FolderStatus> =
-            folders.into_iter().filter_map(|folder| folder.status).collect();
+        let is_own = |folder: &ServedFolder| {
+            !matches!(*folder.audit, FolderState::Unrecorded | FolderState::PartOf(_))
+        };
+        let own = folders.into_iter().filter(is_own);
+        let folders: Vec<FolderStatus> = own.map(|folder| folder.status).collect();
         let mut text = Vec::new();
         write_metrics(&folders, &mut text);
         text

@@ -12,6 +12,7 @@ use axum::response::{Redirect, Response};
 use axum::routing::{get, post};
 use maud::{Markup, html};
 use steadfast::repair::{RepairFailure, discard};
+use steadfast_report::advice::typed_path;
 use steadfast_report::repair::{failure_step, failure_words};
 use steadfast_report::{Units, escape, units};
 
@@ -456,8 +457,14 @@ fn what_now(app: &App, visitor: &Visitor, repair: &ServedRepair) -> Markup {
                     span .no { (icon("check")) }
                     div { h3 { "Keep it as it is" }
                         p {
-                            "Nobody has a copy, and it is good enough? In a terminal, "
-                            code { "steadfast update --accept" } " records it as it is now."
+                            "Nobody has a copy, and it is good enough? "
+                            @if repair.place.is_root() {
+                                "Repair one file alone to see the command that records it as it is now."
+                            } @else {
+                                @let file = typed_path(&app.roots.path(&repair.place));
+                                "In a terminal, " code { "steadfast update --accept " (file) }
+                                " records it as it is now."
+                            }
                         } }
                 }
             }

@@ -68,7 +68,9 @@ async fn begin(
     let request = requested(&app, &form).ok_or(Refusal::Malformed)?;
     let only_open = form.text("only") == Some("open");
     let root = request.place.root;
-    let listed = app.blocking(move |app| listed_of(app, request, only_open)).await?;
+    let answer = form.text("answer").map(str::to_owned);
+    let listed = app.blocking(move |app| listed_of(app, request, answer.as_deref(), only_open));
+    let listed = listed.await?;
     match listed? {
         RunAnswer::Run(request) => begun(&app, request).await,
         RunAnswer::Nothing => Ok(Redirect::to(&format!("/folders/{root}"))),
@@ -86,7 +88,12 @@ enum RunAnswer {
 }
 
 /// Completes a request that is about open files of a folder. Waits for the disk.
-fn listed_of(app: &App, request: RunRequest, only_open: bool) -> Result<RunAnswer, Refusal> {
+fn listed_of(
+    app: &App,
+    request: RunRequest,
+    answer: Option<&str>,
+    only_open: bool,
+) -> Result<RunAnswer, Refusal> {
     let kind = request.verb.answers();
     if kind.is_none() && !only_open {
         return Ok(RunAnswer::Run(request));
@@ -99,15 +106,18 @@ fn listed_of(app: &App, request: RunRequest, only_open: bool) -> Result<RunAnswe
         true => {
             let folder = app.folder(place.root).ok_or(Refusal::NotFound)?;
             let facts = folder.facts().ok_or(Refusal::Conflict)?;
-            if verb == RunVerb::Removed && facts.many_at_once().is_some() && !accepts_many {
-                return Ok(RunAnswer::LookFirst);
+            let many = facts.many_at_once().map(|(state, _)| StateKind::of_state(state));
+            match (answer, kind.and_then(StateKind::state)) {
+                // About what the page showed, and nothing that came since.
+                (Some(code), _) => app.answered(place, code).ok_or(Refusal::Conflict)?,
+                _ if many == Some(kind) && !accepts_many => return Ok(RunAnswer::LookFirst),
+                (None, Some(state)) => app.open_paths(place, state).ok_or(Refusal::Conflict)?,
+                (None, None) => {
+                    let is_wanted = |it: &&FailedCheck| it.standing != FileState::Missing;
+                    let open = facts.failures.iter().filter(is_wanted);
+                    open.map(|failure| failure.path.clone()).collect()
+                }
             }
-            let is_wanted = |failure: &&FailedCheck| match kind {
-                Some(kind) => StateKind::of_state(failure.standing) == Some(kind),
-                None => failure.standing != FileState::Missing,
-            };
-            let open = facts.failures.iter().filter(is_wanted);
-            open.map(|failure| failure.path.clone()).collect()
         }
     };
     if listed.is_empty() {

@@ -32,6 +32,8 @@ pub(crate) struct MassChange {
     /// Changed files, and files that are gone, by their paths from the root.
     pub(crate) edited: Vec<PathBuf>,
     pub(crate) missing: Vec<PathBuf>,
+    /// The number of the question that lists them.
+    pub(crate) answer: Option<String>,
 }
 
 impl MassChange {
@@ -45,6 +47,7 @@ impl MassChange {
             files: changes.files,
             edited: changes.edited.into_iter().map(below).collect(),
             missing: changes.missing.into_iter().map(below).collect(),
+            answer: None,
         }
     }
 

@@ -44,7 +44,6 @@ pub(crate) fn automation_in(home: &Path) -> Automation {
             machine: "nas".into(),
             moment: steadfast_report::units::day_and_time,
             time_of_day: |_| TimeOfDay { hour: 2, minute: 0 },
-            notice: steadfast_report::advice::of_notice,
         },
     };
     let places = WatchPlaces { configuration: home.to_owned(), state: home.join("state") };

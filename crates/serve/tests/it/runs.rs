@@ -175,16 +175,20 @@ fn a_folder_is_protected_checked_and_repaired_by_buttons() {
     assert!(browser.get("/activity").text().contains("1 damaged"));
     // There is no parity: the plan says so, and nothing is written.
     let before = fs::read(served.at("photos/two.jpg")).unwrap();
-    for form in ["place=0/photos/two.jpg", "place=0/&agreed=1"] {
+    let why = "no good copy was found";
+    for (form, title) in [
+        ("place=0/photos/two.jpg", format!("1 file cannot be repaired yet: {why}")),
+        ("place=0/&agreed=1", format!("1 file was not repaired: {why}")),
+    ] {
         let plan = mended(&browser, form);
-        assert!(plan.contains("cannot be repaired yet") && plan.contains("two.jpg"), "{plan}");
+        assert!(plan.contains(&title) && plan.contains("two.jpg"), "{plan}");
         assert_eq!(fs::read(served.at("photos/two.jpg")).unwrap(), before);
     }
     assert_eq!(browser.post("/repair", "place=0/..").status, 404);
     assert_eq!(browser.get("/repair").status, 405);
     // To stop what has ended changes nothing; others are not there.
     assert_eq!(browser.post("/repairs/2/stop", "").status, 303);
-    assert!(browser.get("/repairs/2").text().contains("cannot be repaired yet"));
+    assert!(browser.get("/repairs/2").text().contains("was not repaired"));
     for gone in ["/repairs/3", "/repairs/3/events", "/repairs/x"] {
         assert_eq!(browser.get(gone).status, 404, "{gone}");
     }

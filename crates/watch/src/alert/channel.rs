@@ -16,8 +16,9 @@ use ureq::Agent;
 use ureq::tls::{RootCerts, TlsConfig};
 
 use crate::alert::config::{Alert, Channel, WebhookForm, host_of};
-use crate::alert::message::{AlertMessage, AlertWords, Priority};
+use crate::alert::message::{AlertMessage, AlertWords};
 use crate::error::{Error, ErrorKind};
+use steadfast_words::Priority;
 
 /// How often to look whether a program has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(20);

@@ -10,10 +10,9 @@ use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use steadfast::FileState;
+use steadfast::Standing;
 use steadfast_sys::file::age_s;
 use steadfast_sys::file::write_private;
-use strum::IntoStaticStr;
 
 use crate::error::{Error, ErrorKind};
 
@@ -23,93 +22,35 @@ pub(crate) const REMIND_S: i64 = 7 * 86_400 - 3_600;
 /// The most troubles of a folder that are remembered one by one. Beyond, only their number is told.
 const REMEMBERED_MAX: usize = 20_000;
 
-/// What is wrong with a file, a folder, or a drive. The worst comes first.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
-)]
-#[serde(rename_all = "lowercase")]
-#[strum(serialize_all = "lowercase")]
-pub enum TroubleKind {
-    /// A file is corrupt.
-    Corrupt,
-    /// A drive says that it fails or is worn out.
-    Drive,
-    /// A file cannot be read.
-    Unreadable,
-    /// A folder cannot be listed, or a file not be looked at.
-    Unlisted,
-    /// Too many files changed or disappeared at once.
-    #[serde(rename = "mass change")]
-    #[strum(serialize = "mass change")]
-    MassChange,
-    /// The folder cannot be judged.
-    Unknown,
-    /// The check could not be made.
-    Failed,
-    /// Repair data is damaged.
-    #[serde(rename = "repair data")]
-    #[strum(serialize = "repair data")]
-    RepairData,
-    /// A repair was cut off, or a part of the folder is not mounted.
-    Unfinished,
-    /// A file was written by something that kept its date, or is corrupt.
-    Suspect,
-    /// A file has other contents than a list.
-    Differs,
-    /// A file is missing.
-    Missing,
-    /// A file has lost its tag.
-    #[serde(rename = "tag lost")]
-    #[strum(serialize = "tag lost")]
-    TagLost,
-    /// A file has the tag of other contents.
-    #[serde(rename = "tag replaced")]
-    #[strum(serialize = "tag replaced")]
-    TagReplaced,
-    /// A file was changed.
-    Modified,
-    /// A file changed while it was read.
-    Unstable,
-    /// A file has another time.
-    Touched,
-    /// The folder is not there.
-    Unmounted,
-    /// Its timer does not start the check.
-    #[serde(rename = "not started")]
-    #[strum(serialize = "not started")]
-    NotStarted,
-    /// The check of the folder is overdue.
-    Overdue,
+/// Returns whether the catalogue of the folder has to be read to know of a standing.
+pub(crate) fn is_catalogued(standing: Standing) -> bool {
+    use Standing::{Drive, Failed, MassChange, NotStarted, RepairData, Unknown, Unmounted};
+    let others = [
+        Drive,
+        Failed,
+        MassChange,
+        NotStarted,
+        RepairData,
+        Standing::Unrecorded,
+        Unknown,
+        Unmounted,
+    ];
+    !others.contains(&standing)
 }
 
-impl TroubleKind {
-    /// Returns the trouble that an open failure of a file is; `None` if it is none.
-    pub fn of_file(state: FileState) -> Option<TroubleKind> {
-        Some(match state {
-            FileState::Fine => return None,
-            FileState::Touched => TroubleKind::Touched,
-            FileState::Modified => TroubleKind::Modified,
-            FileState::Corrupt => TroubleKind::Corrupt,
-            FileState::Suspect => TroubleKind::Suspect,
-            FileState::Differs => TroubleKind::Differs,
-            FileState::Unreadable => TroubleKind::Unreadable,
-            FileState::Unstable => TroubleKind::Unstable,
-            FileState::Missing => TroubleKind::Missing,
-            FileState::TagLost => TroubleKind::TagLost,
-            FileState::TagReplaced => TroubleKind::TagReplaced,
-        })
+/// Writes and reads a standing by its name.
+mod by_name {
+    use serde::de::Error as _;
+    use serde::{Deserialize as _, Deserializer, Serializer};
+    use steadfast::Standing;
+
+    pub(super) fn serialize<S: Serializer>(it: &Standing, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(it.name())
     }
 
-    /// Returns whether the catalogue of the folder has to be read to know of it.
-    pub(crate) fn is_catalogued(self) -> bool {
-        use TroubleKind::{Drive, Failed, MassChange, NotStarted, RepairData, Unknown, Unmounted};
-        let others = [Drive, Failed, MassChange, NotStarted, RepairData, Unknown, Unmounted];
-        !others.contains(&self)
-    }
-
-    /// Returns its name, as in JSON.
-    pub fn name(self) -> &'static str {
-        self.into()
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Standing, D::Error> {
+        let name = String::deserialize(from)?;
+        Standing::of_name(&name).ok_or_else(|| D::Error::custom("no such standing"))
     }
 }
 
@@ -117,8 +58,8 @@ impl TroubleKind {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Trouble {
     /// What it is.
-    #[serde(rename = "state")]
-    pub kind: TroubleKind,
+    #[serde(rename = "state", with = "by_name")]
+    pub kind: Standing,
     /// The path from the root of the folder, or the name of the drive; empty for the folder itself.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub path: String,
@@ -158,20 +99,25 @@ pub struct Memory {
 /// What there is to tell of a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct News {
-    /// Trouble that was not told before, or that is due to be told again.
+    /// Trouble that was not told before.
     pub new: OpenTroubles,
+    /// Trouble that was told and is due to be told again.
+    pub again: OpenTroubles,
     /// Numbers of all open trouble, by its kind.
-    pub open: BTreeMap<TroubleKind, u64>,
+    pub open: BTreeMap<Standing, u64>,
     /// What was told and is settled.
     pub settled: Vec<Trouble>,
-    /// Whether open trouble is told again.
-    pub remind: bool,
 }
 
 impl News {
     /// Returns whether a message is due for an alert on trouble.
     pub fn is_due(&self) -> bool {
-        !self.new.is_empty() || !self.settled.is_empty()
+        self.has_trouble() || !self.settled.is_empty()
+    }
+
+    /// Returns whether there is open trouble to tell.
+    pub fn has_trouble(&self) -> bool {
+        !self.new.is_empty() || !self.again.is_empty()
     }
 
     /// Returns how much is open.
@@ -214,7 +160,8 @@ impl Memory {
             && since_s.is_none_or(|since_s| since_s >= REMIND_S);
         let is_overfull = open.len() > REMEMBERED_MAX && self.of(folder).count() >= REMEMBERED_MAX;
         let is_new = |trouble: &Trouble| !self.told.contains(trouble) && !is_overfull;
-        let new = open.iter().filter(|(trouble, _)| remind || is_new(trouble));
+        let (new, again): (OpenTroubles, OpenTroubles) =
+            open.clone().into_iter().partition(|(trouble, _)| is_new(trouble));
         let mut counts = BTreeMap::new();
         for trouble in open.keys() {
             *counts.entry(trouble.kind).or_insert(0) += 1;
@@ -226,10 +173,10 @@ impl Memory {
             is_known(trouble) && !open.contains_key(*trouble) && !is_other
         };
         News {
-            new: new.map(|(trouble, facts)| (trouble.clone(), facts.clone())).collect(),
+            new,
+            again: if remind { again } else { OpenTroubles::new() },
             open: counts,
             settled: self.of(folder).filter(is_settled).cloned().collect(),
-            remind,
         }
     }
 
@@ -265,14 +212,14 @@ fn is_of(trouble: &Trouble, folder: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::TroubleKind::{Corrupt, Drive, Missing};
+    use super::Standing::{Corrupt, Drive, Missing};
     use super::*;
 
     const DAY_S: i64 = 86_400;
     const FOLDER: &str = "/srv/photos";
 
-    fn troubles(all: &[(TroubleKind, &str)]) -> OpenTroubles {
-        let trouble = |(kind, path): &(TroubleKind, &str)| {
+    fn troubles(all: &[(Standing, &str)]) -> OpenTroubles {
+        let trouble = |(kind, path): &(Standing, &str)| {
             let folder = if *kind == Drive { "" } else { FOLDER };
             Trouble { kind: *kind, path: (*path).into(), folder: folder.into() }
         };
@@ -290,25 +237,25 @@ mod tests {
         assert!(!memory.news(FOLDER, &nothing, &all, 0).is_due());
         let one = troubles(&[(Corrupt, "a")]);
         let two = troubles(&[(Corrupt, "a"), (Missing, "b")]);
-        // Each night: what is open; what is told, whether again, and what is settled.
-        type Night<'a> = (i64, &'a OpenTroubles, Option<(usize, bool, &'a [&'a str])>);
+        // Each night: what is open; how much is told, told again, and what is settled.
+        type Night<'a> = (i64, &'a OpenTroubles, Option<(usize, usize, &'a [&'a str])>);
         let nights: [Night<'_>; 9] = [
-            (1, &one, Some((1, false, &[]))),
+            (1, &one, Some((1, 0, &[]))),
             (2, &one, None),
-            (3, &two, Some((1, false, &[]))),
+            (3, &two, Some((1, 0, &[]))),
             (4, &two, None),
             (9, &two, None),
-            (10, &two, Some((2, true, &[]))),
-            (11, &one, Some((0, false, &["b"]))),
-            (12, &nothing, Some((0, false, &["a"]))),
+            (10, &two, Some((0, 2, &[]))),
+            (11, &one, Some((0, 0, &["b"]))),
+            (12, &nothing, Some((0, 0, &["a"]))),
             (13, &nothing, None),
         ];
         for (day, open, expected) in nights {
             let news = memory.news(FOLDER, open, &all, day * DAY_S);
             let settled: Vec<&str> = news.settled.iter().map(|one| one.path.as_str()).collect();
-            let told = news.is_due().then_some((news.new.len(), news.remind, &*settled));
+            let told = news.is_due().then_some((news.new.len(), news.again.len(), &*settled));
             assert_eq!(told, expected, "day {day}");
-            if !news.new.is_empty() {
+            if news.has_trouble() {
                 memory.remember_open(FOLDER, open, day * DAY_S);
             }
             memory.forget_settled(FOLDER, &news.settled);
@@ -340,7 +287,7 @@ mod tests {
         let mut memory = Memory::default();
         let open = troubles(&[(Missing, "a")]);
         memory.remember_open(FOLDER, &open, 100 * DAY_S);
-        assert!(memory.news(FOLDER, &open, &all, 50 * DAY_S).remind);
+        assert!(!memory.news(FOLDER, &open, &all, 50 * DAY_S).again.is_empty());
     }
 
     #[test]

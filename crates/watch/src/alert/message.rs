@@ -5,19 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 use steadfast::escape::visible;
-use steadfast::{Notice, Timestamp};
-use strum::{Display, IntoStaticStr};
+use steadfast::{Standing, Timestamp};
+use steadfast_words::{AskedFiles, Priority, StandingWords as _, ended, next_step, quoted};
 
 use crate::alert::config::Details;
-use crate::alert::memory::{News, OpenTroubles, Trouble, TroubleKind};
+use crate::alert::memory::{News, OpenTroubles, Trouble, is_catalogued};
 use crate::journal::{MendedPath, MovedPath};
 use crate::schedule::TimeOfDay;
 
 /// Paths that a message names at most.
 const PATHS_MAX: usize = 5;
-
-/// What to do if there is no repair data and no registered copy.
-const MORE_COPIES: &str = "If it finds no copy, add --from and a folder that holds a good one.";
 
 /// How a message says what depends on the machine and its user.
 #[derive(Clone, Debug)]
@@ -28,8 +25,6 @@ pub struct AlertWords {
     pub moment: fn(Timestamp) -> String,
     /// Returns the local time of day.
     pub time_of_day: fn(Timestamp) -> TimeOfDay,
-    /// Words a notice, with what to type.
-    pub notice: fn(&Notice) -> String,
 }
 
 /// The facts of a run.
@@ -47,18 +42,6 @@ pub struct AlertFacts {
     pub checked: Option<String>,
     /// Numbers of verdicts and findings, by name.
     pub counts: BTreeMap<String, u64>,
-}
-
-/// How urgent a message is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Display, IntoStaticStr)]
-#[strum(serialize_all = "lowercase")]
-pub enum Priority {
-    /// Good news.
-    Low,
-    /// Something waits for a person.
-    Normal,
-    /// Files are damaged or in danger.
-    High,
 }
 
 /// A message.
@@ -85,38 +68,49 @@ pub(crate) struct MessageSubject<'a> {
     pub(crate) details: Details,
     /// Whether there is a file at a path from the root of the folder.
     pub(crate) is_there: &'a dyn Fn(&str) -> bool,
+    /// How a command acts on the files of one kind that are told.
+    pub(crate) asked: &'a dyn Fn(Standing, &OpenTroubles) -> Option<AskedFiles>,
 }
 
 impl MessageSubject<'_> {
-    /// Words open trouble that is new, or told again.
+    /// Words open trouble that is new, and then what is told again.
     pub(crate) fn trouble(&self, news: &News) -> AlertMessage {
-        let kinds: BTreeSet<TroubleKind> = news.new.keys().map(|trouble| trouble.kind).collect();
-        let count = |kind: &TroubleKind| {
-            news.new.keys().filter(|trouble| trouble.kind == *kind).count() as u64
-        };
-        let phrases: Vec<String> = kinds.iter().map(|kind| phrase(*kind, count(kind))).collect();
-        let still = if news.remind { "still: " } else { "" };
-        let mut lines = Vec::new();
-        let mut left = PATHS_MAX;
-        for (at, (kind, phrase)) in kinds.iter().zip(&phrases).enumerate() {
-            let end = if phrase.ends_with('?') { "" } else { "." };
-            lines.push(capital(phrase) + end);
-            // One path is left for each kind that follows.
-            let most = left.saturating_sub(kinds.len() - at - 1).max(1);
-            let (described, shown) = self.described(*kind, &news.new, most);
-            left = left.saturating_sub(shown);
-            lines.extend(described);
-            let has_alarm = news.open.contains_key(&TroubleKind::MassChange);
-            lines.extend(kind.next_step(self.folder, self.schedule, has_alarm));
+        let has_alarm = news.open.contains_key(&Standing::MassChange);
+        let (mut said, mut lines) = (Vec::new(), Vec::new());
+        let (mut left, mut told, mut most_urgent) = (PATHS_MAX, 0, Priority::Normal);
+        for (troubles, still) in [(&news.new, ""), (&news.again, "still: ")] {
+            let kinds: BTreeSet<Standing> = troubles.keys().map(|one| one.kind).collect();
+            let count = |kind: Standing| {
+                troubles.keys().filter(|trouble| trouble.kind == kind).count() as u64
+            };
+            let phrases: Vec<String> = kinds.iter().map(|kind| kind.phrase(count(*kind))).collect();
+            said.extend((!phrases.is_empty()).then(|| still.to_owned() + &joined(&phrases)));
+            for (at, (kind, phrase)) in kinds.iter().zip(&phrases).enumerate() {
+                let end = if phrase.ends_with('?') { "" } else { "." };
+                lines.push(capital(&format!("{still}{phrase}{end}")));
+                // One path is left for each kind that follows.
+                let most = left.saturating_sub(kinds.len() - at - 1).max(1);
+                let (described, shown) = self.described(*kind, troubles, most);
+                left = left.saturating_sub(shown);
+                lines.extend(described);
+                let asked = (self.asked)(*kind, troubles);
+                lines.extend(next_step(
+                    *kind,
+                    self.folder,
+                    self.schedule,
+                    has_alarm,
+                    asked.as_ref(),
+                ));
+                told += count(*kind);
+                most_urgent = most_urgent.max(kind.priority());
+            }
         }
-        let told: u64 = kinds.iter().map(count).sum();
         let others = news.open_count().saturating_sub(told);
         if others > 0 {
             lines.push(format!("Still open from before: {others}."));
         }
-        let priority = kinds.iter().map(|kind| priority(*kind)).max().unwrap_or(Priority::Normal);
         let news = News { settled: Vec::new(), ..news.clone() };
-        self.message(still.to_owned() + &joined(&phrases), lines, priority, &news)
+        self.message(said.join("; "), lines, most_urgent, &news)
     }
 
     /// Words what runs mended, and where the damaged files are.
@@ -193,7 +187,7 @@ impl MessageSubject<'_> {
             true => "Nothing is wrong any more.".to_owned(),
             false => format!("Still open: {}.", news.open_count()),
         });
-        let news = News { new: OpenTroubles::new(), remind: false, ..news.clone() };
+        let news = News { new: OpenTroubles::new(), again: OpenTroubles::new(), ..news.clone() };
         self.message(what, lines, Priority::Low, &news)
     }
 
@@ -201,40 +195,31 @@ impl MessageSubject<'_> {
     fn end_of(&self, trouble: &Trouble) -> String {
         let name = match (self.details, trouble.path.is_empty()) {
             (Details::Paths, false) => plain(&trouble.path),
-            _ => "1 file".to_owned(),
+            _ => String::new(),
         };
-        match ending(trouble.kind, (self.is_there)(&trouble.path)) {
-            FileOrFolder::File([one, _]) => format!("{name} {one}"),
-            FileOrFolder::Folder(sentence) => sentence.to_owned(),
-        }
+        ended(trouble.kind, (self.is_there)(&trouble.path), 1, &name)
     }
 
     /// Says that several troubles are over, in one line.
     fn ends_of(&self, settled: &[Trouble]) -> String {
-        let mut counts: BTreeMap<(TroubleKind, bool), usize> = BTreeMap::new();
+        let mut counts: BTreeMap<(Standing, bool), usize> = BTreeMap::new();
         for trouble in settled {
             let is_there = (self.is_there)(&trouble.path);
             *counts.entry((trouble.kind, is_there)).or_default() += 1;
         }
-        let mut phrases: Vec<String> = Vec::new();
-        for ((kind, is_there), count) in counts {
-            let noun = if kind == TroubleKind::Unlisted { "folder" } else { "file" };
-            phrases.push(match (ending(kind, is_there), count) {
-                (FileOrFolder::File([one, _]), 1) => format!("1 {noun} {one}"),
-                (FileOrFolder::File([_, several]), count) => format!("{count} {noun}s {several}"),
-                (FileOrFolder::Folder(sentence), _) => {
-                    let (first, rest) = sentence.split_at(1);
-                    first.to_ascii_lowercase() + rest
-                }
-            });
-        }
+        let said = counts.into_iter().map(|((kind, is_there), count)| {
+            let said = ended(kind, is_there, count, "");
+            let (first, rest) = said.split_at(1);
+            first.to_ascii_lowercase() + rest
+        });
+        let mut phrases: Vec<String> = said.collect();
         phrases.dedup();
         phrases.join(", ")
     }
 
     /// Words that nothing is wrong, or what is known to be wrong already.
     pub(crate) fn unchanged(&self, news: &News) -> AlertMessage {
-        let kinds = news.open.iter().map(|(kind, count)| phrase(*kind, *count));
+        let kinds = news.open.iter().map(|(kind, count)| kind.phrase(*count));
         let open = kinds.collect::<Vec<_>>().join(", ");
         let (what, priority) = match open.is_empty() {
             true => ("all is well".to_owned(), Priority::Low),
@@ -267,12 +252,12 @@ impl MessageSubject<'_> {
             "bytes": bytes,
             "elapsed_s": elapsed_s,
             "counts": counts,
-            "open": news.open,
-            "new": if news.remind { 0 } else { news.new.len() },
+            "open": open_by_name(news),
+            "new": news.new.len(),
             "settled": news.settled.len(),
         });
         if self.details == Details::Paths {
-            let of = |one: &Trouble| json!({ "state": one.kind, "path": one.path });
+            let of = |one: &Trouble| json!({ "state": one.kind.name(), "path": one.path });
             document["new_paths"] = news.new.keys().take(1_000).map(of).collect();
             document["settled_paths"] = news.settled.iter().take(1_000).map(of).collect();
         }
@@ -281,14 +266,9 @@ impl MessageSubject<'_> {
 
     /// Says of one kind of trouble what it means, when it was noticed, and which files it concerns,
     /// of which it names at most so many. Also returns how many it names.
-    fn described(
-        &self,
-        kind: TroubleKind,
-        open: &OpenTroubles,
-        most: usize,
-    ) -> (Vec<String>, usize) {
+    fn described(&self, kind: Standing, open: &OpenTroubles, most: usize) -> (Vec<String>, usize) {
         let of_kind = open.iter().filter(|(trouble, _)| trouble.kind == kind);
-        let mut lines: Vec<String> = meaning(kind).map(str::to_owned).into_iter().collect();
+        let mut lines: Vec<String> = kind.meaning().map(str::to_owned).into_iter().collect();
         let texts: BTreeSet<&str> = of_kind
             .clone()
             .map(|(_, facts)| facts.text.as_str())
@@ -296,14 +276,14 @@ impl MessageSubject<'_> {
             .collect();
         let worded = texts.into_iter().take(PATHS_MAX).map(plain);
         lines.extend(worded.map(|text| match kind {
-            TroubleKind::Unmounted => capital(&text),
+            Standing::Unmounted => capital(&text),
             _ => text,
         }));
         let noticed_s = of_kind.clone().filter_map(|(_, facts)| facts.since_s).min();
         lines.extend(noticed_s.map(|seconds| {
             format!("Noticed on {}.", (self.words.moment)(Timestamp { seconds, nanoseconds: 0 }))
         }));
-        if self.details != Details::Paths || !kind.is_catalogued() {
+        if self.details != Details::Paths || !is_catalogued(kind) {
             return (lines, 0);
         }
         let paths: Vec<&str> = of_kind
@@ -316,54 +296,6 @@ impl MessageSubject<'_> {
             lines.push(format!("  and {} more", paths.len() - shown));
         }
         (lines, shown)
-    }
-}
-
-impl TroubleKind {
-    /// Returns what to do next about trouble in a folder, with what to type, unless its own
-    /// text says so. During an alarm about many changes, `update` needs consent to them.
-    pub fn next_step(self, folder: &str, schedule: &str, has_alarm: bool) -> Option<String> {
-        let folder = quoted(folder);
-        let update = if has_alarm { "update --accept-many" } else { "update" };
-        Some(match self {
-            TroubleKind::Corrupt => format!("To mend it: steadfast repair {folder}\n{MORE_COPIES}"),
-            TroubleKind::Unreadable | TroubleKind::Unlisted | TroubleKind::Unstable => {
-                format!("To try again: steadfast check {folder}")
-            }
-            TroubleKind::Failed => format!("To try again: steadfast schedule run --now {schedule}"),
-            TroubleKind::RepairData => format!("To make it anew: steadfast parity make {folder}"),
-            TroubleKind::Suspect => format!(
-                "If it was you: steadfast {update} --accept-suspect {folder}\n\
-                 If not, mend it: steadfast repair --suspect {folder}\n{MORE_COPIES}"
-            ),
-            TroubleKind::Missing => format!(
-                "If it was you: steadfast {update} --accept-missing {folder}\n\
-                 If not, bring it back: steadfast repair --from BACKUP {folder}\n\
-                 BACKUP is a folder that holds a good copy."
-            ),
-            TroubleKind::Modified | TroubleKind::Touched => {
-                format!("If it was you: steadfast {update} {folder}")
-            }
-            TroubleKind::TagLost => {
-                format!("To give it back: steadfast update --restore-tags {folder}")
-            }
-            TroubleKind::Differs | TroubleKind::TagReplaced => {
-                format!("To see it: steadfast check {folder}")
-            }
-            TroubleKind::NotStarted => {
-                format!("To see the timer: steadfast schedule show {schedule}")
-            }
-            TroubleKind::Overdue => {
-                format!("To check it now: steadfast schedule run --now {schedule}")
-            }
-            TroubleKind::Unmounted => {
-                format!("When it is there again: steadfast status {folder}")
-            }
-            TroubleKind::MassChange
-            | TroubleKind::Unknown
-            | TroubleKind::Unfinished
-            | TroubleKind::Drive => return None,
-        })
     }
 }
 
@@ -399,12 +331,9 @@ impl AlertMessage {
     }
 }
 
-/// Returns how urgent a kind of trouble is.
-fn priority(kind: TroubleKind) -> Priority {
-    match kind < TroubleKind::Unfinished {
-        true => Priority::High,
-        false => Priority::Normal,
-    }
+/// Returns how much is open, by the name of its kind.
+fn open_by_name(news: &News) -> BTreeMap<&'static str, u64> {
+    news.open.iter().map(|(kind, count)| (kind.name(), *count)).collect()
 }
 
 /// Returns a text in one line. What moves or hides the text around it is shown as in a terminal.
@@ -419,112 +348,18 @@ fn capital(text: &str) -> String {
     first.into_iter().chain(letters).collect()
 }
 
-/// Quotes a path for a shell if it needs that.
-pub(crate) fn quoted(path: &str) -> String {
-    let path = visible(path);
-    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+".contains(letter);
-    match path.chars().all(is_plain) {
-        true => path.into_owned(),
-        false => format!("'{}'", path.replace('\'', r"'\''")),
-    }
-}
-
 /// Joins phrases, some of which are questions.
 fn joined(phrases: &[String]) -> String {
     phrases.join(", ").replace("?, ", "? ")
 }
 
-fn phrase(kind: TroubleKind, count: u64) -> String {
-    let (one, several) = match kind {
-        TroubleKind::Corrupt => ("file is damaged", "files are damaged"),
-        TroubleKind::Suspect => {
-            ("file was changed and kept its date", "files were changed and kept their dates")
-        }
-        TroubleKind::Differs => {
-            ("file has other contents than a list", "files have other contents than a list")
-        }
-        TroubleKind::Missing => ("file is gone. Was it you?", "files are gone. Was it you?"),
-        TroubleKind::Unreadable => ("file cannot be read", "files cannot be read"),
-        TroubleKind::Unlisted => ("folder cannot be opened", "folders cannot be opened"),
-        TroubleKind::TagLost => ("file has lost its tag", "files have lost their tags"),
-        TroubleKind::TagReplaced => {
-            ("file has a tag of other contents", "files have tags of other contents")
-        }
-        TroubleKind::Modified => ("file was changed", "files were changed"),
-        TroubleKind::Unstable => {
-            ("file changed while it was read", "files changed while they were read")
-        }
-        TroubleKind::Touched => ("file has another time", "files have other times"),
-        TroubleKind::RepairData => {
-            ("set of repair data is damaged", "sets of repair data are damaged")
-        }
-        TroubleKind::Unfinished => ("thing is unfinished", "things are unfinished"),
-        TroubleKind::Drive => ("drive is in danger", "warnings of drives"),
-        TroubleKind::Overdue => return "some files were not checked in time".to_owned(),
-        TroubleKind::Unmounted => return "the folder is not there".to_owned(),
-        TroubleKind::Unknown => return "the folder cannot be checked".to_owned(),
-        TroubleKind::NotStarted => return "its timer does not start the check".to_owned(),
-        TroubleKind::Failed => return "the check could not be made".to_owned(),
-        TroubleKind::MassChange => return "unusually many files changed or disappeared".to_owned(),
-    };
-    format!("{count} {}", if count == 1 { one } else { several })
-}
-
-/// Returns what a kind of trouble means, if its phrase does not say it.
-fn meaning(kind: TroubleKind) -> Option<&'static str> {
-    Some(match kind {
-        TroubleKind::Corrupt => "The contents changed, and nothing is known to have written them.",
-        TroubleKind::Suspect => "A program of yours may have done it, or it is damage.",
-        TroubleKind::Unreadable => "The drive, or the rights of the file, may be the reason.",
-        TroubleKind::Unlisted => {
-            "Nothing in there was checked. The drive, or the rights of the folder, may be the \
-             reason."
-        }
-        TroubleKind::RepairData => "The files are well, but could not be mended from it.",
-        _ => return None,
-    })
-}
-
-/// How the end of a trouble is said.
-enum FileOrFolder {
-    /// Of one file, and of several.
-    File([&'static str; 2]),
-    /// Of the folder: a sentence.
-    Folder(&'static str),
-}
-
-/// Returns how the end of a kind of trouble is said, of a file that is there or not.
-fn ending(kind: TroubleKind, is_there: bool) -> FileOrFolder {
-    use FileOrFolder::{File, Folder};
-    match kind {
-        TroubleKind::RepairData => Folder("The repair data is whole again"),
-        TroubleKind::Unfinished => Folder("What was unfinished is done"),
-        TroubleKind::Overdue => Folder("Every file was checked in time"),
-        TroubleKind::Unmounted => Folder("The folder is there again"),
-        TroubleKind::Unknown => Folder("The folder can be checked again"),
-        TroubleKind::NotStarted | TroubleKind::Failed => Folder("Checks run again"),
-        TroubleKind::MassChange => Folder("The many changes are settled"),
-        TroubleKind::Drive => Folder("A drive no longer gives its warning"),
-        TroubleKind::Missing if is_there => File(["is back", "are back"]),
-        TroubleKind::Missing => File(["is no longer missing", "are no longer missing"]),
-        _ if !is_there => File(["is no longer there", "are no longer there"]),
-        TroubleKind::Unreadable => File(["can be read again", "can be read again"]),
-        TroubleKind::Unlisted => File(["can be opened again", "can be opened again"]),
-        TroubleKind::Corrupt => File(["is whole again", "are whole again"]),
-        TroubleKind::Suspect
-        | TroubleKind::Differs
-        | TroubleKind::TagLost
-        | TroubleKind::TagReplaced
-        | TroubleKind::Modified
-        | TroubleKind::Unstable
-        | TroubleKind::Touched => File(["is in order again", "are in order again"]),
-    }
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
+    use std::path::{Path, PathBuf};
+
     use super::*;
     use crate::alert::memory::TroubleFacts;
+    use steadfast_words::named;
 
     /// The words of a test's machine.
     pub(crate) fn words() -> AlertWords {
@@ -532,7 +367,6 @@ pub(crate) mod tests {
             machine: "nas".into(),
             moment: |at| format!("day {}", at.seconds / 86_400),
             time_of_day: |_| TimeOfDay { hour: 2, minute: 0 },
-            notice: |notice| notice.text.clone(),
         }
     }
 
@@ -546,14 +380,28 @@ pub(crate) mod tests {
         let (words, is_there) = (words(), |path: &str| path.starts_with("2019"));
         let words = &words;
         let is_there = &is_there;
-        say(&MessageSubject { folder, schedule, facts: &facts, words, details, is_there }, news)
+        let asked = &asked;
+        let subject =
+            MessageSubject { folder, schedule, facts: &facts, words, details, is_there, asked };
+        say(&subject, news)
     }
 
-    fn trouble(kind: TroubleKind, path: &str) -> Trouble {
+    /// Names up to two files, and numbers more of them.
+    fn asked(kind: Standing, told: &OpenTroubles) -> Option<AskedFiles> {
+        let of_kind = told.keys().filter(|trouble| trouble.kind == kind);
+        let paths: Vec<PathBuf> = of_kind.map(|trouble| PathBuf::from(&trouble.path)).collect();
+        let named = named(Path::new("/srv/my photos"), &paths).map(AskedFiles::Named);
+        named.or_else(|| {
+            let (code, folder) = ("7-k3f9".to_owned(), "'/srv/my photos'".to_owned());
+            Some(AskedFiles::Numbered { code, folder, more: 0 })
+        })
+    }
+
+    fn trouble(kind: Standing, path: &str) -> Trouble {
         Trouble { kind, path: path.into(), folder: "/srv/my photos".into() }
     }
 
-    fn news(kind: TroubleKind, paths: &[&str], text: &str) -> News {
+    fn news(kind: Standing, paths: &[&str], text: &str) -> News {
         let facts = TroubleFacts { since_s: Some(3 * 86_400), text: text.into() };
         let new = paths.iter().map(|path| (trouble(kind, path), facts.clone()));
         News { new: new.collect(), open: [(kind, paths.len() as u64)].into(), ..News::default() }
@@ -561,13 +409,13 @@ pub(crate) mod tests {
 
     #[test]
     fn a_message_says_where_what_since_when_and_what_to_do() {
-        let news = news(TroubleKind::Corrupt, &["2019/a\u{7}.jpg", "2019/b\u{202e}.jpg"], "");
+        let news = news(Standing::Corrupt, &["2019/a\u{7}.jpg", "2019/b\u{202e}.jpg"], "");
         let message = said(&news, Details::Paths, |subject, news| subject.trouble(news));
         assert_eq!(message.subject, "nas: /srv/my photos: 2 files are damaged");
         let expected = "2 files are damaged.\n\
                         The contents changed, and nothing is known to have written them.\n\
                         Noticed on day 3.\n  2019/a\\x07.jpg\n  2019/b\\u{202e}.jpg\n\
-                        To mend it: steadfast repair '/srv/my photos'\n\
+                        To mend it: steadfast repair --answer 7-k3f9 '/srv/my photos'\n\
                         If it finds no copy, add --from and a folder that holds a good one.";
         assert_eq!(message.body, expected);
         assert_eq!(message.json["body"], expected);
@@ -580,11 +428,14 @@ pub(crate) mod tests {
     fn five_files_are_named_and_deletions_are_a_question() {
         let paths = ["a", "b", "c", "d", "e", "f", "g"];
         let message =
-            said(&news(TroubleKind::Missing, &paths, ""), Details::Paths, |subject, news| {
+            said(&news(Standing::Missing, &paths, ""), Details::Paths, |subject, news| {
                 subject.trouble(news)
             });
         assert_eq!(message.subject, "nas: /srv/my photos: 7 files are gone. Was it you?");
-        assert!(message.body.contains("\n  e\n  and 2 more\nIf it was you: steadfast update "));
+        let asks = "\n  e\n  and 2 more\nIf it was you: steadfast update --answer 7-k3f9 '/srv/my \
+                    photos'\nIf not, bring it back: steadfast repair --from BACKUP --answer \
+                    7-k3f9 '/srv/my photos'\n";
+        assert!(message.body.contains(asks), "{}", message.body);
         assert!(message.body.ends_with("\nBACKUP is a folder that holds a good copy."));
         assert_eq!(message.priority, Priority::Normal);
     }
@@ -592,16 +443,19 @@ pub(crate) mod tests {
     #[test]
     fn during_an_alarm_an_update_consents_to_many_changes() {
         for (kind, expected) in [
-            (TroubleKind::Missing, "steadfast update --accept-many --accept-missing '"),
-            (TroubleKind::Modified, "steadfast update --accept-many '"),
-            (TroubleKind::Suspect, "steadfast update --accept-many --accept-suspect '"),
+            (
+                Standing::Missing,
+                "steadfast update --accept-many --accept-missing '/srv/my photos/a'",
+            ),
+            (Standing::Modified, "steadfast update --accept-many '/srv/my photos/a'"),
+            (Standing::Suspect, "steadfast update --accept-many --only-suspect '/srv/my photos/a'"),
         ] {
             let mut news = news(kind, &["a"], "");
             let say = |news: &News| {
                 said(news, Details::Paths, |subject, news| subject.trouble(news)).body
             };
             assert!(!say(&news).contains("--accept-many"));
-            news.open.insert(TroubleKind::MassChange, 1);
+            news.open.insert(Standing::MassChange, 1);
             assert!(say(&news).contains(expected), "{}", say(&news));
         }
     }
@@ -614,16 +468,16 @@ pub(crate) mod tests {
 
     #[test]
     fn a_suspect_file_is_a_question_with_two_answers() {
-        let news = news(TroubleKind::Suspect, &["a"], "");
+        let news = news(Standing::Suspect, &["a"], "");
         let message = said(&news, Details::Paths, |subject, news| subject.trouble(news));
-        let expected = "\nIf it was you: steadfast update --accept-suspect '/srv/my photos'\n\
-                        If not, mend it: steadfast repair --suspect '/srv/my photos'\n";
+        let expected = "\nIf it was you: steadfast update --only-suspect '/srv/my photos/a'\n\
+                        If not, mend it: steadfast repair --suspect '/srv/my photos/a'\n";
         assert!(message.body.contains(expected), "{}", message.body);
     }
 
     #[test]
     fn good_news_is_told_by_name_and_at_low_priority() {
-        let settled = vec![trouble(TroubleKind::Corrupt, "2019/a.jpg")];
+        let settled = vec![trouble(Standing::Corrupt, "2019/a.jpg")];
         let news = News { settled, ..News::default() };
         let message = said(&news, Details::Paths, |subject, news| subject.settled(news));
         assert_eq!(message.subject, "nas: /srv/my photos: 2019/a.jpg is whole again");
@@ -644,7 +498,8 @@ pub(crate) mod tests {
         let details = Details::Paths;
         let (words, facts) = (&words, &facts);
         let is_there = &|_: &str| true;
-        let subject = MessageSubject { folder, schedule, facts, words, details, is_there };
+        let asked = &asked;
+        let subject = MessageSubject { folder, schedule, facts, words, details, is_there, asked };
         let one = subject.mended(&mended[..1], &News::default());
         assert_eq!(one.subject, "nas: /srv/photos: 2019/a.jpg was damaged and is mended");
         assert!(one.body.ends_with("\nTo remove them: steadfast repair --discard 7 /srv/photos"));
@@ -661,7 +516,7 @@ pub(crate) mod tests {
     fn a_drive_speaks_for_itself() {
         let text = "sda: it is about to fail: copy its files and replace it";
         let message = said(
-            &news(TroubleKind::Drive, &["sda failing"], text),
+            &news(Standing::Drive, &["sda failing"], text),
             Details::Paths,
             |subject, news| subject.trouble(news),
         );

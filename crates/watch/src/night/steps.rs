@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -20,11 +20,12 @@ use steadfast_sys::file::File;
 use super::limit::StepLimit;
 use super::repair_data::{RepairData, verify_due_sets};
 use super::surface::NightSurface;
-use crate::alert::message::quoted;
 use crate::folder::outermost;
 use crate::journal::{KEPT_MAX, LastRun};
 use crate::places::WatchPlaces;
+use crate::question::QuestionKind;
 use crate::schedule::CheckSchedule;
+use steadfast_words::quoted;
 
 /// File systems on which reading past the page cache costs little. Elsewhere, as over a network, it
 /// may be slow or not be possible.
@@ -59,6 +60,8 @@ pub(super) struct NightOutcome {
     pub(super) mended: (Vec<PathBuf>, u64),
     /// Files that were moved to other catalogued folders.
     pub(super) moved: Vec<MovedElsewhere>,
+    /// Whether a step found damage that the catalogue does not know.
+    pub(super) is_unrecorded: bool,
 }
 
 /// A run, and when it must end.
@@ -135,9 +138,20 @@ impl<S: NightSurface> Night<'_, S> {
             && self.goes_on(status)
             && !matches!(status, ExitStatus::Undetermined | ExitStatus::Corrupt)
         {
-            status.raise(self.protect()?);
+            let found = self.protect()?;
+            status.raise(found);
+            // It reads files, too, and has recorded which of them are damaged.
+            if self.schedule.repair && found == ExitStatus::Corrupt && self.goes_on(status) {
+                let (mended, repair) = self.mend()?;
+                if !mended.is_empty() {
+                    status = self.open_status()?;
+                    outcome.mended.0.extend(mended);
+                    outcome.mended.1 = repair;
+                }
+            }
         }
         outcome.status = status;
+        outcome.is_unrecorded = self.is_unrecorded(status)?;
         Ok(outcome)
     }
 
@@ -183,9 +197,17 @@ impl<S: NightSurface> Night<'_, S> {
             false => return None,
         };
         let (files, folder) = (changes.files, quoted(&directory.display().to_string()));
+        let edited = changes.edited.iter().filter_map(|path| path.strip_prefix(directory).ok());
+        let paths: Vec<PathBuf> =
+            edited.map(Path::to_owned).chain(changes.missing.iter().cloned()).collect();
+        let answer = match self.places.ask(self.tree, QuestionKind::Many, &paths, 0) {
+            Ok(question) => format!("If it was you: steadfast update --answer {}", question.code()),
+            // On a full disk, it is asked anew.
+            Err(_) => "To be asked about them: steadfast status".to_owned(),
+        };
         Some(format!(
             "{changed} of {files} files are missing or modified at once: nothing was updated. Is \
-             the right disk mounted? If it was you: steadfast update --accept-many {folder}"
+             the right disk mounted? {answer} {folder}"
         ))
     }
 
@@ -251,6 +273,12 @@ impl<S: NightSurface> Night<'_, S> {
     fn open_status(&self) -> Result<ExitStatus, S::Error> {
         let now_s = (Options::default().now)().seconds;
         Ok(self.places.state_of(self.schedule, now_s).state.exit_status())
+    }
+
+    /// Returns whether the run found more than what is open now: damage without a record, which
+    /// nobody would hear of.
+    fn is_unrecorded(&self, status: ExitStatus) -> Result<bool, S::Error> {
+        Ok(status == ExitStatus::Corrupt && self.open_status()? != ExitStatus::Corrupt)
     }
 
     /// Reads again what failed before. If the run `updates`, that is all. Otherwise records which

@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 
 use steadfast_testing::took_at_most;
 use steadfast_watch::{
-    Alert, AlertMessage, AlertWords, Channel, Delivery, Priority, Sender, TimeOfDay, WebhookForm,
+    Alert, AlertMessage, AlertWords, Channel, Delivery, Sender, TimeOfDay, WebhookForm,
 };
+use steadfast_words::Priority;
 
 fn sender(folder: &Path) -> Sender {
     Sender {
@@ -25,7 +26,6 @@ fn sender(folder: &Path) -> Sender {
             machine: "nas".into(),
             moment: |at| at.seconds.to_string(),
             time_of_day: |_| TimeOfDay { hour: 2, minute: 0 },
-            notice: |notice| notice.text.clone(),
         },
     }
 }

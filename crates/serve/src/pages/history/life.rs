@@ -131,7 +131,7 @@ fn line_of(place: &ServedPath, line: &LifeLine<'_>, now: Timestamp) -> Markup {
             };
             let since = match times {
                 1 => String::new(),
-                _ => format!("First {}.", dates::ago(first.started.seconds, now.seconds)),
+                _ => format!("First {}.", dates::ago(first.started, now)),
             };
             item("intact", "good", &title, &since, last.started, now, Some((place, *last)))
         }

@@ -214,7 +214,10 @@ fn text_of(counts: &ResultCounts, asked: u64) -> String {
         said.push("A check says later whether they are still the same.".to_owned());
     }
     if counts.judged == 0 && counts.recorded == 0 && !counts.accepts && !counts.protects {
-        said.push("None of these files is recorded yet.".to_owned());
+        said.push(match counts.is_stopped {
+            true => "No file was compared until then: nothing new is known.".to_owned(),
+            false => "None of these files is recorded yet.".to_owned(),
+        });
     }
     let is_told = counts.kinds.keys().any(|kind| *kind != StateKind::New && !counts.accepts);
     if counts.is_doubtful && !is_told && counts.judged > 0 {

@@ -8,10 +8,10 @@ use steadfast::Timestamp;
 use strum::{EnumMessage, IntoStaticStr, VariantArray};
 
 /// Seconds in a day.
-pub(crate) const DAY_S: i64 = 86_400;
+pub const DAY_S: i64 = 86_400;
 
 /// Nanoseconds in a day.
-pub(crate) const DAY_NS: f64 = DAY_S as f64 * 1e9;
+pub const DAY_NS: f64 = DAY_S as f64 * 1e9;
 
 /// Which multiples of bytes a document shows.
 #[derive(EnumMessage, IntoStaticStr, VariantArray)]
@@ -66,7 +66,7 @@ impl Units {
 
     /// Returns the ends of an interval in the unit of a throughput, without the name of the unit;
     /// `None` if an end is not a number or too small for that unit.
-    pub(crate) fn ends_of_rate(self, rate: f64, ends: [f64; 2]) -> Option<[String; 2]> {
+    pub fn ends_of_rate(self, rate: f64, ends: [f64; 2]) -> Option<[String; 2]> {
         let (step, _) = self.step(rate);
         let ends = ends.map(|end| end / self.base().powi(step as i32));
         let fit = ends.iter().all(|&end| end.is_finite() && end >= 0.095);
@@ -247,11 +247,29 @@ pub fn moment_exact(timestamp: Timestamp) -> String {
 }
 
 /// Returns two moments in UTC, with nanoseconds if they would look the same without them.
-pub(crate) fn moments_apart(one: Timestamp, other: Timestamp) -> [String; 2] {
+pub fn moments_apart(one: Timestamp, other: Timestamp) -> [String; 2] {
     let moments = [one, other].map(moment);
     match one != other && moments[0] == moments[1] {
         true => [one, other].map(moment_exact),
         false => moments,
+    }
+}
+
+/// Seconds of the units in which a time is told, and the names of one and of several of each.
+const AGO_STEPS: [(i64, &str, &str); 5] = [
+    (365 * 86_400, "a year", "years"),
+    (30 * 86_400, "a month", "months"),
+    (86_400, "a day", "days"),
+    (3_600, "an hour", "hours"),
+    (60, "a minute", "minutes"),
+];
+
+/// Returns how long ago something was: "2 days ago".
+pub fn ago(past_s: i64) -> String {
+    match AGO_STEPS.iter().find(|(step_s, ..)| past_s >= *step_s) {
+        None => "just now".to_owned(),
+        Some((step_s, one, _)) if past_s / step_s == 1 => format!("{one} ago"),
+        Some((step_s, _, many)) => format!("{} {many} ago", past_s / step_s),
     }
 }
 
@@ -362,6 +380,22 @@ mod tests {
     fn any_moment_has_a_text() {
         for seconds in [i64::MIN, i64::MAX] {
             assert!(moment(Timestamp { seconds, nanoseconds: 0 }).ends_with('Z'));
+        }
+    }
+
+    #[test]
+    fn times_are_told_in_their_largest_unit() {
+        let rows = [
+            (0, "just now"),
+            (-5, "just now"),
+            (60, "a minute ago"),
+            (7_300, "2 hours ago"),
+            (12 * 86_400, "12 days ago"),
+            (41 * 86_400, "a month ago"),
+            (800 * 86_400, "2 years ago"),
+        ];
+        for (past_s, told) in rows {
+            assert_eq!(ago(past_s), told);
         }
     }
 }

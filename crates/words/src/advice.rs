@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use steadfast::event::FileError;
 use steadfast::{Advice, CatalogueChange, Notice, with_advice};
 
-use crate::escape;
+use steadfast::escape;
 
 /// Returns paths as a shell takes them; `PATH` for many, for none, and for names that a terminal
 /// would obey, that look like options, or that are not text.
