@@ -102,7 +102,7 @@ def base(kernel: Path, modules: Sequence[str], program: Path, scratch: Path) -> 
     dependencies = (modules_root / "modules.dep").read_text()
     order = module_order(dependencies, [*DRIVERS, *modules])
     entries: dict[str, tuple[int, bytes]] = {"bin": (FOLDER, b""), "init": (EXECUTABLE, b"")}
-    entries["init"] = (EXECUTABLE, INIT.encode())
+    entries["init", "."] = (EXECUTABLE, INIT.encode())
     for path in order:
         add(entries, f"lib/{Path(path).name}", (modules_root / path).read_bytes())
     add(entries, "modules", "\n".join(f"/lib/{Path(path).name}" for path in order).encode())

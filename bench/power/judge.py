@@ -204,7 +204,7 @@ class TreeJudge:
             return
         if is_catalogued(self.name):
             begun = (self.root / self.name / found.CATALOGUE).exists()
-            runs = [] if begun else ["init"]
+            runs = [] if begun else ["init", "."]
             runs += ["update --restore-tags --accept-missing", "tag --pages"]
         else:
             runs = ["update", "tag --pages --sidecar"]

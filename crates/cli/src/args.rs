@@ -11,6 +11,7 @@ mod copy;
 mod help;
 #[cfg(feature = "companions")]
 mod measure;
+mod meant;
 #[cfg(feature = "companions")]
 mod objects;
 mod pages;
@@ -50,6 +51,7 @@ pub(crate) use code::{
 };
 pub(crate) use copy::{AnswerArgs, CopyArgs, CopyPathArgs, KnownArgs, MoveArgs, SafeVerbArgs};
 pub(crate) use help::{HelpArgs, all_verbs, described, page_of};
+pub(crate) use meant::WholeSystemArg;
 #[cfg(feature = "serve")]
 pub(crate) use measure::cipher_worker;
 #[cfg(feature = "companions")]

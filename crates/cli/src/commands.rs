@@ -4,6 +4,7 @@
 //! one renderer. Code that all verbs share is here.
 
 mod alert;
+mod answer;
 mod audit;
 mod check;
 #[cfg(feature = "companions")]
@@ -291,6 +292,11 @@ fn coverage(root: &Path, catalogue: &CatalogueUse) -> Option<Audit> {
 
 /// Returns what makes the text renderer of every verb except `show` and `hash`.
 fn report(paths: &[PathBuf]) -> impl FnOnce(TextOptions) -> Box<dyn Renderer> + use<> {
-    let paths = advice::typed_paths(paths);
+    // What is typed later, maybe elsewhere, must not mean another folder.
+    let whole = |path: &PathBuf| match path == Path::new(".") {
+        true => std::env::current_dir().unwrap_or_else(|_| path.clone()),
+        false => path.clone(),
+    };
+    let paths = advice::typed_paths(&paths.iter().map(whole).collect::<Vec<_>>());
     |options| Box::new(Text::new(options).naming(paths))
 }

@@ -1,6 +1,6 @@
 //! The arguments of `steadfast parity`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
@@ -9,7 +9,7 @@ use steadfast::parity::{ParityOptions, Redundancy};
 
 use super::named::named;
 use super::usual::usual_options;
-use super::{LevelArgs, quantity};
+use super::{LevelArgs, WholeSystemArg, quantity};
 
 /// Keep parity for a tree, to rebuild damaged and missing files.
 ///
@@ -113,6 +113,8 @@ pub(crate) struct ParityMadeArgs {
     rate_limit: Option<u64>,
 
     #[command(flatten)]
+    pub(crate) whole_system: WholeSystemArg,
+    #[command(flatten)]
     pub(crate) place: ParityPlaceArgs,
 }
 
@@ -198,12 +200,19 @@ pub(crate) struct ParityDropArgs {
     pub(crate) place: ParityPlaceArgs,
 }
 
+impl ParityPlaceArgs {
+    /// Returns the root of the tree.
+    pub(crate) fn root(&self) -> &Path {
+        self.directory.as_deref().unwrap_or(Path::new("."))
+    }
+}
+
 /// Which tree, and where its parity is.
 #[derive(Debug, Args)]
 pub(crate) struct ParityPlaceArgs {
-    /// The root of the tree [default: the current directory]
-    #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
-    pub(crate) root: PathBuf,
+    /// The root of the tree [default: the current directory; `make` wants it to have a catalogue]
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
 
     /// The folder of the parity, for example on another disk. `make` lets the tree remember it. One
     /// folder is for one tree [default: as the tree remembers, or DIR/.steadfast/parity]

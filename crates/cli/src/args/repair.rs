@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use super::{CatalogueArgs, DryRunArg, EngineArgs, PathArgs};
+use super::{CatalogueArgs, DryRunArg, EngineArgs, PathArgs, WholeSystemArg};
 
 /// The options of a repair, which those that repair nothing exclude.
 const REPAIRING: [&str; 9] = [
@@ -87,8 +87,14 @@ pub(crate) struct RepairArgs {
     /// removes the journals of repairs in place that were cut off and cannot be finished
     #[arg(long, value_name = "RUN", conflicts_with_all = REPAIRING)]
     pub(crate) discard: Option<Discarded>,
+    /// Mend the files of a question that a message or `status` asked about the tree PATH, and
+    /// nothing else
+    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["to_tag", "to_previous", "all_lost"])]
+    pub(crate) answer: Option<String>,
     #[command(flatten)]
     pub(crate) dry_run: DryRunArg,
+    #[command(flatten)]
+    pub(crate) whole_system: WholeSystemArg,
     #[command(flatten)]
     pub(crate) copies: RememberedArgs,
     #[command(flatten)]

@@ -1,6 +1,6 @@
 //! One struct for each verb.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use steadfast::Options;
@@ -11,7 +11,7 @@ use steadfast::store::foreign::ForeignKind;
 use super::{
     AlgorithmArg, AllowEmptyArg, CatalogueArgs, CatalogueFileArg, DocumentArgs, DryRunArg, DueArgs,
     EngineArgs, FsVerityArgs, KeepPagesArgs, LevelArgs, OutputArgs, ParityArgs, PathArgs, QosArgs,
-    RepairArgs, ShardArgs, WalkArgs, named,
+    RepairArgs, ShardArgs, WalkArgs, WholeSystemArg, named,
 };
 
 /// The verbs.
@@ -62,6 +62,8 @@ pub(crate) struct TagWriteArgs {
     #[command(flatten)]
     pub(crate) dry_run: DryRunArg,
     #[command(flatten)]
+    pub(crate) whole_system: WholeSystemArg,
+    #[command(flatten)]
     pub(crate) paths: PathArgs,
     #[command(flatten)]
     pub(crate) engine: EngineArgs,
@@ -74,6 +76,21 @@ pub(crate) struct TagWriteArgs {
 }
 
 impl TagWriteArgs {
+    /// Makes sure that the paths were meant.
+    ///
+    /// # Errors
+    /// As [`WholeSystemArg::ensure_meant`].
+    pub(crate) fn ensure_meant(&self, verb: &str) -> anyhow::Result<()> {
+        match self.paths.files_from {
+            Some(_) => Ok(()),
+            None => self.whole_system.ensure_meant(
+                verb,
+                &self.paths.paths,
+                self.catalogue.catalogue.as_deref(),
+            ),
+        }
+    }
+
     /// Returns a run's options.
     pub(crate) fn options(&self) -> Options {
         let options = self.engine.options().with(|options| options.dry_run = self.dry_run.dry_run);
@@ -100,9 +117,11 @@ Exit status: 0 every file is recorded; 1 a file with a tag is modified; 2 the ca
 be made, or some files could not be read or tagged; 3 a file with a tag is corrupt or suspect; \
 130 interrupted.")]
 pub(crate) struct InitArgs {
-    /// The root of the tree [default: the current directory]
-    #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
-    pub(crate) root: PathBuf,
+    /// The root of the tree [default: the current directory, if it has a catalogue]
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) whole_system: WholeSystemArg,
     /// Enter the files that have a tag, and read no contents. Files without one stay unrecorded
     #[arg(long)]
     pub(crate) tags_only: bool,
@@ -130,6 +149,13 @@ pub(crate) struct InitArgs {
     pub(crate) algorithm: AlgorithmArg,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+}
+
+impl InitArgs {
+    /// Returns the root of the tree.
+    pub(crate) fn root(&self) -> &Path {
+        self.directory.as_deref().unwrap_or(Path::new("."))
+    }
 }
 
 /// Hash every file that has no tag, and tag it.
@@ -274,6 +300,22 @@ pub(crate) struct UpdateArgs {
     /// Update even if more than 5 % of the files are missing or modified
     #[arg(long)]
     pub(crate) accept_many: bool,
+    /// Accept the files of a question that a message or `status` asked about the tree PATH, and
+    /// nothing else. A file that changed since it was asked is left out and named
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        conflicts_with_all = [
+            "accept",
+            "convert",
+            "restore_tags",
+            "accept_missing",
+            "accept_suspect",
+            "only_suspect",
+            "accept_many",
+        ]
+    )]
+    pub(crate) answer: Option<String>,
     #[command(flatten)]
     pub(crate) write: TagWriteArgs,
 }
@@ -292,6 +334,8 @@ Exit status: 0 done; 2 some tags could not be removed, or no file was found; 130
 pub(crate) struct UntagArgs {
     #[command(flatten)]
     pub(crate) dry_run: DryRunArg,
+    #[command(flatten)]
+    pub(crate) whole_system: WholeSystemArg,
     #[command(flatten)]
     pub(crate) paths: PathArgs,
     #[command(flatten)]
@@ -472,6 +516,8 @@ pub(crate) struct ImportArgs {
     pub(crate) trust: bool,
     #[command(flatten)]
     pub(crate) dry_run: DryRunArg,
+    #[command(flatten)]
+    pub(crate) whole_system: WholeSystemArg,
     #[command(flatten)]
     pub(crate) paths: PathArgs,
     #[command(flatten)]

@@ -5,7 +5,6 @@ use std::process::Command;
 
 use anyhow::{Context as _, ensure};
 use steadfast::{ExitStatus, Options, Timestamp, process};
-use steadfast_report::advice;
 use steadfast_watch::{
     Alert, AlertList, AlertWords, Channel, CheckSchedule, Delivery, Details, Occasion, Sender,
     TimerKind, WatchPlaces, WebhookForm, timer,
@@ -61,12 +60,7 @@ fn listed(alerts: &AlertList) -> String {
 
 /// Returns the words of messages that depend on this machine and its user.
 fn words() -> AlertWords {
-    AlertWords {
-        machine: process::machine_name(),
-        moment: |at| (moments().0)(at),
-        time_of_day,
-        notice: advice::of_notice,
-    }
+    AlertWords { machine: process::machine_name(), moment: |at| (moments().0)(at), time_of_day }
 }
 
 /// Returns what sends messages from this machine.

@@ -15,6 +15,8 @@ pub(super) fn run(args: &ImportArgs) -> anyhow::Result<ExitStatus> {
     let options = args.engine.options().with(|options| options.dry_run = args.dry_run.dry_run);
     let options = args.catalogue.choose(args.paths.walk.empty.choose(options));
     if args.attributes {
+        let named = args.catalogue.catalogue.as_deref();
+        args.whole_system.ensure_meant("import --attributes", &args.paths.paths, named)?;
         let selection = args.paths.selection()?;
         return execute(Verb::Import, &selection, options, &args.output, report(&[]));
     }
@@ -27,6 +29,7 @@ pub(super) fn run(args: &ImportArgs) -> anyhow::Result<ExitStatus> {
     let command = format!("steadfast import {}", manifest.display());
     let given = rest.first().map(PathBuf::as_path);
     let root = document.find_root(given, &command)?;
+    args.whole_system.ensure_meant("import", &[root.clone()], None)?;
     // Digests accepted without reading must not be applied to other files of the same names.
     let guessed = args.trust && given.is_none() && document.is_elsewhere(&root);
     ensure!(!guessed, "--trust needs the folder that the names are relative to: `{command} DIR`");

@@ -18,8 +18,10 @@ use super::{execute, report};
 pub(super) fn run(args: &InitArgs) -> anyhow::Result<ExitStatus> {
     let trees = state_folder::trees();
     if args.forget {
-        return forget(&args.root, trees);
+        return forget(args.root(), trees);
     }
+    let paths: Vec<PathBuf> = args.directory.iter().cloned().collect();
+    args.whole_system.ensure_meant("init", &paths, args.catalogue.as_deref())?;
     let options = args.walk.empty.choose(args.engine.options());
     let options = options.with(|options| {
         options.catalogue.trees = trees;
@@ -29,7 +31,7 @@ pub(super) fn run(args: &InitArgs) -> anyhow::Result<ExitStatus> {
     let writer = LockRequest { verb: VerbKind::Init, now: (options.now)(), wait: None };
     if args.rebind {
         let mut catalogue = Catalogue::open_writer(&file_of(args), &writer)?;
-        let former = catalogue.rebind(&args.root)?;
+        let former = catalogue.rebind(args.root())?;
         if let Some(trees) = &options.catalogue.trees {
             let entered = TreeList::at(trees).enter_bound(&catalogue.tree()?, &former);
             entered.with_context(|| format!("cannot change `{}`", trees.display()))?;
@@ -47,7 +49,7 @@ pub(super) fn run(args: &InitArgs) -> anyhow::Result<ExitStatus> {
         let aside = Catalogue::set_aside(&file_of(args), &writer)?;
         complain(&format!("the previous catalogue is now `{}`", aside.display()));
     }
-    let roots = vec![args.root.clone()];
+    let roots = vec![args.root().to_owned()];
     let selection = args.walk.selection()?.with(|selection| selection.roots = roots);
     let (algorithm, tags_only) = (args.algorithm.algorithm, args.tags_only);
     let verb = Verb::Init(InitOptions { algorithm, tags_only });
@@ -73,7 +75,7 @@ fn set_readers(file: &Path, readers: Readers, writer: &LockRequest<'_>) -> anyho
 
 /// Says what to type next.
 fn next_steps(args: &InitArgs, status: ExitStatus) -> String {
-    let place = typed_path(&args.root);
+    let place = typed_path(args.root());
     let place = match &args.catalogue {
         Some(file) => format!("--catalogue {} {place}", typed_path(file)),
         None => place,
@@ -87,7 +89,7 @@ fn next_steps(args: &InitArgs, status: ExitStatus) -> String {
             let check = command("steadfast check", "read every file and compare it");
             format!("\nThe tags are entered. No file was read. Next:\n{check}")
         }
-        ExitStatus::Fine if is_empty(&args.root) => {
+        ExitStatus::Fine if is_empty(args.root()) => {
             let update = command("steadfast update", "after you added files");
             format!("\nThere is nothing to record yet. Next:\n{update}")
         }
@@ -125,5 +127,5 @@ fn forget(root: &Path, trees: Option<PathBuf>) -> anyhow::Result<ExitStatus> {
 }
 
 fn file_of(args: &InitArgs) -> PathBuf {
-    args.catalogue.clone().unwrap_or_else(|| args.root.join(FOLDER).join(FILE))
+    args.catalogue.clone().unwrap_or_else(|| args.root().join(FOLDER).join(FILE))
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use steadfast::ExitStatus;
@@ -32,7 +32,11 @@ type FoundSet<'a> = dyn FnMut(&SetReport) + 'a;
 
 pub(super) fn run(args: &ParityArgs) -> anyhow::Result<ExitStatus> {
     match &args.what {
-        ParityCommand::Make(args) => make(&args.made, "make", make_parity),
+        ParityCommand::Make(args) => {
+            let paths: Vec<PathBuf> = args.made.place.directory.iter().cloned().collect();
+            args.made.whole_system.ensure_meant("parity make", &paths, None)?;
+            make(&args.made, "make", make_parity)
+        }
         ParityCommand::Update(args) => make(&args.made, "update", update_parity),
         ParityCommand::Verify(args) => {
             let stop = exit::stop_on_signals()?;
@@ -42,7 +46,7 @@ pub(super) fn run(args: &ParityArgs) -> anyhow::Result<ExitStatus> {
         ParityCommand::Show(args) => {
             let stop = exit::stop_on_signals()?;
             let elsewhere = args.place.parity_at.as_deref();
-            let (place, beneath) = ParityPlace::around(&args.place.root, elsewhere)?;
+            let (place, beneath) = ParityPlace::around(args.place.root(), elsewhere)?;
             let of = beneath.join(args.of.as_deref().unwrap_or(Path::new("")));
             sets(&args.place, "show", |found| show_parity(&place, &of, &stop, found))
         }
@@ -52,7 +56,7 @@ pub(super) fn run(args: &ParityArgs) -> anyhow::Result<ExitStatus> {
 
 impl ParityPlaceArgs {
     fn place(&self) -> Result<ParityPlace, steadfast::Error> {
-        ParityPlace::new(&self.root, self.parity_at.as_deref())
+        ParityPlace::new(ParityPlaceArgs::root(self), self.parity_at.as_deref())
     }
 }
 

@@ -12,13 +12,14 @@ use steadfast::repair::{
     Copies, CopyList, RepairMode, RepairMonitor, RepairOutcome, RepairRequest, RepairTarget,
     discard, discard_unfinished, repair_files, restore_previous,
 };
-use steadfast::{Event, ExitStatus, Monitor};
+use steadfast::{Event, ExitStatus, FileState, Monitor};
 use steadfast::{Options, Selection};
 use steadfast_report::advice;
 use steadfast_report::repair::{
     write_file_json, write_file_text, write_summary_json, write_summary_text,
 };
 use steadfast_report::{escape, units};
+use steadfast_watch::QuestionKind;
 
 use crate::args::{Discarded, RememberedArgs, RepairArgs};
 use crate::exit;
@@ -26,6 +27,7 @@ use crate::local_time::moments;
 use crate::output::{answer, answer_part};
 use crate::state_folder;
 
+use super::answer::answered;
 use super::par2;
 
 pub(super) fn run(args: &RepairArgs) -> anyhow::Result<ExitStatus> {
@@ -39,15 +41,25 @@ pub(super) fn run(args: &RepairArgs) -> anyhow::Result<ExitStatus> {
     if par2::are_sets(&args.paths.paths)? {
         return par2::repair(args);
     }
+    if args.paths.files_from.is_none() {
+        let named = args.catalogue.catalogue.as_deref();
+        args.whole_system.ensure_meant("repair", &args.paths.paths, named)?;
+    }
     let mode = mode_of(args);
-    let selection = args.paths.selection()?;
+    let question = args.answer.as_ref().map(|code| answered(code, &args.paths)).transpose()?;
+    let asks = |state| question.as_ref().is_some_and(|it| it.kind == QuestionKind::State(state));
+    let (asks_suspect, asks_edited) = (asks(FileState::Suspect), asks(FileState::Modified));
+    let selection = match question {
+        Some(question) => question.selection,
+        None => args.paths.selection()?,
+    };
     let request = RepairRequest {
         copies: Copies::new(&args.from)?,
         mode,
         in_place: args.in_place,
         with_special: args.set_id,
-        suspects: args.suspect,
-        to_tag: args.to_tag,
+        suspects: args.suspect || asks_suspect,
+        to_tag: args.to_tag || asks_edited,
         all_lost: args.all_lost,
     };
     let options = args.catalogue.choose(args.paths.walk.empty.choose(args.engine.options()));

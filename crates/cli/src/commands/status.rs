@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
 use steadfast::{COVER_DAYS, ExitStatus, FolderState, Options, Timestamp};
+use steadfast_report::advice::typed_path;
 use steadfast_report::escape;
 use steadfast_report::metrics::{METRICS_BEGINNING, write_metrics};
 use steadfast_report::status::{write_json, write_text};
@@ -41,7 +42,8 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitStatus> {
         let shown = root.display();
         match &state {
             FolderState::Unrecorded => {
-                anyhow::bail!("`{shown}` has no catalogue: `steadfast init {shown}` makes one")
+                let typed = typed_path(&root);
+                anyhow::bail!("`{shown}` has no catalogue: `steadfast init {typed}` makes one")
             }
             FolderState::PartOf(tree) => {
                 let tree = tree.display();
@@ -73,7 +75,10 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitStatus> {
         match (&args.prometheus, document.json) {
             (Some(_), _) => {}
             (_, true) => write_json(folder, &mut outlet.pending),
-            (_, false) => write_text(folder, now_s, document.units, &mut outlet.pending),
+            (_, false) => {
+                let asked = places.asked_open(folder);
+                write_text(folder, &asked, now_s, document.units, &mut outlet.pending);
+            }
         }
     }
     if args.prometheus.is_some() {

@@ -80,7 +80,7 @@ type Spoil = fn(&Tree);
 const ALSO: &[(Spoil, &str)] = &[
     (|it| protect_without(it, &["photos/a"]), "repair PATH"),
     (lose_many, "update --accept-many --accept-missing PATH"),
-    (keep_date, "update --accept-many --accept-suspect PATH"),
+    (keep_date, "update --accept-many --only-suspect PATH"),
     (keep_date, "repair --suspect --from BACKUP PATH"),
     (lose_records, "tag PATH"),
 ];
@@ -107,7 +107,9 @@ const OTHERS: &[&str] = &[
     "parity verify",
     "qos",
     "qos set --pid",
+    "repair --answer",
     "repair --discard",
+    "repair --from --answer",
     "schedule add",
     "schedule remove",
     "schedule run --now",
@@ -122,6 +124,7 @@ const OTHERS: &[&str] = &[
     "tag --pages",
     "tag --pages --sidecar",
     "untag",
+    "update --answer",
 ];
 
 fn remove(tree: &Tree, name: &str) {

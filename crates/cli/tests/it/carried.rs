@@ -227,7 +227,7 @@ fn a_catalogue_takes_a_carried_tag_for_the_files_own() {
     for carrier in CARRIERS {
         let tree = carrier.tree();
         fs::remove_file(tree.path("plain")).unwrap();
-        tree.run(["init", "--tags-only"]).succeeds();
+        tree.run(["init", "--tags-only", "."]).succeeds();
         for _ in 0..2 {
             let said = tree.run(["check", "--json", "--verbose"]).succeeds();
             assert_eq!(verdict(&said), "intact", "{carrier:?}");

@@ -11,7 +11,7 @@ use crate::tree::{Outcome, Tree};
 /// `a`, `b` and `sub/c`, tagged and catalogued, with one whole check behind them.
 fn catalogued() -> Tree {
     let tree = Tree::small();
-    tree.run(["init", "--tags-only"]).succeeds();
+    tree.run(["init", "--tags-only", "."]).succeeds();
     tree.run(["tag"]).succeeds();
     tree.run(["check"]).succeeds();
     tree
@@ -37,7 +37,7 @@ fn a_catalogue_is_made_kept_and_not_walked() {
     assert_eq!(summary["catalogued"], true);
     assert_eq!(summary["files"], 3, "{}", checked.stdout());
     assert_eq!(summary["verdicts"]["intact"], 3);
-    tree.run(["init", "--tags-only"]).succeeds();
+    tree.run(["init", "--tags-only", "."]).succeeds();
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn a_budget_comes_round_to_every_file() {
     for number in 0..30 {
         tree = tree.file(format!("{}/{number}", number % 3), &[number; 1000]);
     }
-    tree.run(["init", "--tags-only"]).succeeds();
+    tree.run(["init", "--tags-only", "."]).succeeds();
     tree.run(["tag"]).succeeds();
     let mut seen = std::collections::BTreeSet::new();
     for night in 1..=4 {
@@ -182,7 +182,7 @@ fn files_that_are_gone_do_not_eat_the_budget_of_those_that_are_there() {
     for number in 0..10_u8 {
         tree = tree.file(format!("{number}"), &[number; 1000]);
     }
-    tree.run(["init", "--tags-only"]).succeeds();
+    tree.run(["init", "--tags-only", "."]).succeeds();
     tree.run(["tag"]).succeeds();
     for number in 0..5 {
         fs::remove_file(tree.path(number.to_string())).unwrap();
@@ -215,7 +215,7 @@ fn a_damaged_catalogue_is_set_aside_and_made_anew_from_the_tags() {
     fs::write(&file, b"not a catalogue at all, though long enough to look like something").unwrap();
     let refused = tree.run(["check"]).ends(2);
     assert!(refused.stderr().contains("--rebuild"), "{}", refused.stderr());
-    tree.run(["init", "--tags-only", "--rebuild"]).succeeds();
+    tree.run(["init", "--tags-only", "--rebuild", "."]).succeeds();
     let kept: Vec<_> = fs::read_dir(tree.path(".steadfast")).unwrap().collect();
     assert!(kept.len() >= 2, "the damaged one stays under another name: {kept:?}");
     fs::remove_file(tree.path("sub/c")).unwrap();

@@ -30,15 +30,15 @@ fn an_unmounted_volume_is_no_success() {
     for arguments in [
         &["check", "--quiet", "."][..],
         &["check", "--quiet", "--require-tags"],
-        &["update", "--quiet"],
-        &["update", "--quiet", "--dry-run"],
-        &["tag", "--quiet"],
-        &["update", "--quiet"],
+        &["update", "--quiet", "."],
+        &["update", "--quiet", "--dry-run", "."],
+        &["tag", "--quiet", "."],
+        &["update", "--quiet", "."],
         &["untag", "--quiet", "."],
         &["show", "--quiet"],
         &["hash", "."],
         &["hash", "--quiet", "."],
-        &["import", "--quiet", "--attributes"],
+        &["import", "--quiet", "--attributes", "."],
         &["export", "--format", "gnu", "."],
         &["export", "--attributes", "shatag", "--quiet"],
         &["check", "--csv", "--quiet"],
@@ -52,7 +52,7 @@ fn neither_is_what_patterns_and_lists_left_nothing_of() {
     let tree = Tree::tagged().file("list/empty", b"");
     for arguments in [
         &["check", "--quiet", "--exclude", "*"][..],
-        &["update", "--quiet", "--exclude", "*"],
+        &["update", "--quiet", "--exclude", "*", "."],
         &["check", "--quiet", "--files-from", "list/empty"],
         &["tag", "--quiet", "--files-from", "list/empty"],
     ] {
@@ -65,9 +65,10 @@ fn neither_is_what_patterns_and_lists_left_nothing_of() {
 #[test]
 fn a_copy_that_lost_its_tags_is_no_success() {
     let copy = copied();
-    for arguments in
-        [&["check", "--quiet"][..], &["update", "--convert", "--algorithm", "sha512", "--quiet"]]
-    {
+    for arguments in [
+        &["check", "--quiet"][..],
+        &["update", "--convert", "--algorithm", "sha512", "--quiet", "."],
+    ] {
         proves_nothing(&copy, arguments, NO_TAG);
     }
     assert_eq!(copy.run(["check", "--json"]).ends(2).summary()["exit_status"], 2);
@@ -89,7 +90,7 @@ fn two_empty_sides_are_no_faithful_copy() {
 #[test]
 fn that_nothing_is_due_is_a_success_and_told() {
     let tree = Tree::tagged();
-    tree.run(["init", "--tags-only"]).succeeds();
+    tree.run(["init", "--tags-only", "."]).succeeds();
     tree.run(["check"]).succeeds();
     let rested = tree.run(["check", "--older-than", "30d"]).succeeds();
     assert_eq!(rested.stderr(), "steadfast: nothing is due\n");
@@ -99,7 +100,7 @@ fn that_nothing_is_due_is_a_success_and_told() {
 #[test]
 fn nothing_is_due_where_the_catalogue_knows_no_tag_and_that_is_no_success() {
     let tree = Tree::small();
-    tree.run(["init", "--tags-only"]).succeeds();
+    tree.run(["init", "--tags-only", "."]).succeeds();
     let why = "the catalogue knows no file with a tag here";
     for arguments in [
         &["check", "--quiet", "--older-than", "30d"][..],
@@ -119,7 +120,7 @@ fn shards_that_judged_nothing_are_no_success() {
 #[test]
 fn an_audit_of_no_tag_is_no_success() {
     let tree = Tree::small();
-    tree.run(["init", "--tags-only"]).succeeds();
+    tree.run(["init", "--tags-only", "."]).succeeds();
     assert!(tree.run(["status", "--audit"]).ends(2).stderr().contains("nothing was verified"));
 }
 

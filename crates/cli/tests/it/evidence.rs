@@ -14,7 +14,7 @@ use crate::tree::{Outcome, Tree};
 /// `a`, `b` and `sub/c`, catalogued, tagged and checked.
 fn kept() -> Tree {
     let tree = Tree::small();
-    tree.run(["init", "--tags-only"]).succeeds();
+    tree.run(["init", "--tags-only", "."]).succeeds();
     tree.run(["tag"]).succeeds();
     tree.run(["check"]).succeeds();
     tree
@@ -172,7 +172,7 @@ fn an_export_of_contents_leaves_out_what_only_others_know_to_be_corrupt() {
 #[test]
 fn where_no_attribute_can_be_every_verb_asks_the_catalogue() {
     let script = "echo alpha > a && echo beta > b && touch -d 1980-01-01 a b && \
-                  \"$1\" init > /dev/null && \"$1\" tag > /dev/null && \"$1\" check > /dev/null && \
+                  \"$1\" init . > /dev/null && \"$1\" tag > /dev/null && \"$1\" check > /dev/null && \
                   \"$1\" show a && \"$1\" export --format gnu . && \
                   printf X | dd of=b conv=notrunc status=none && touch -d 1980-01-01 b; \
                   \"$1\" export --format gnu --read .; echo status $?; \
@@ -292,7 +292,7 @@ fn a_damaged_tag_ends_with_what_to_do_about_it() {
     tree.damage_tag("a");
     let said = tree.run(["check"]).ends(1);
     let end = said.stdout().trim_end().lines().last().unwrap();
-    assert!(end.contains("steadfast update --restore-tags ."), "{}", said.stdout());
+    assert!(end.contains("steadfast update --restore-tags /"), "{}", said.stdout());
     assert!(!said.stdout().contains("--accept"), "{}", said.stdout());
 }
 

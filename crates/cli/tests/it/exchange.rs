@@ -97,7 +97,7 @@ fn attributes_of_others_become_tags_without_reading_where_their_time_fits() {
     let tree = Tree::small();
     shatag(&tree, "a", b"alpha");
     set(&tree, "b", "user.co.eclecticlight.dintch.hash", sha256(b"beta").as_bytes());
-    let imported = tree.run(["import", "--attributes", "--json"]).succeeds();
+    let imported = tree.run(["import", "--attributes", "--json", "."]).succeeds();
     let summary = imported.summary();
     assert_eq!(summary["actions"]["tagged"], 2, "{}", imported.stdout());
     assert_eq!(summary["bytes"], 4, "only what recorded no time is read");
@@ -111,7 +111,7 @@ fn attributes_of_others_become_tags_without_reading_where_their_time_fits() {
 fn a_record_that_does_not_fit_makes_no_tag() {
     let tree = Tree::small();
     set(&tree, "a", "user.co.eclecticlight.dintch.hash", sha256(b"another").as_bytes());
-    let imported = tree.run(["import", "--attributes", "--json"]).ends(1);
+    let imported = tree.run(["import", "--attributes", "--json", "."]).ends(1);
     assert_eq!(imported.verdict("a").as_deref(), Some("differs"), "{}", imported.stdout());
     assert_eq!(get(&tree, "a", steadfast_sys::xattr::TAG), None);
 }
@@ -150,7 +150,7 @@ fn every_format_is_written_checked_and_taken_over() {
         for name in names {
             tree = tree.file(name, name.as_bytes());
         }
-        tree.run(["tag"]).succeeds();
+        tree.run(["tag", "."]).succeeds();
         let mut arguments = vec!["export", "--format", format];
         if let Some(algorithm) = algorithm {
             arguments.extend(["--read", "--algorithm", algorithm]);
@@ -221,7 +221,7 @@ fn files_without_a_tag_of_their_present_contents_are_left_out_and_told() {
 #[test]
 fn coreutils_agree_with_what_is_exported() {
     let tree = Tree::tagged().file("new\nline", b"n").file("back\\slash", b"b").file("a b", b"ab");
-    tree.run(["tag"]).succeeds();
+    tree.run(["tag", "."]).succeeds();
     let exported = tree.run(["export", "--format", "gnu"]).succeeds();
     let outside = Tree::new();
     fs::write(outside.path("list"), &exported.stdout).unwrap();
@@ -309,8 +309,8 @@ fn the_strongest_digest_of_a_record_is_compared() {
 #[test]
 fn a_list_does_not_cover_up_what_the_catalogue_knows() {
     let tree = Tree::small();
-    tree.run(["init", "--tags-only"]).succeeds();
-    tree.run(["tag"]).succeeds();
+    tree.run(["init", "--tags-only", "."]).succeeds();
+    tree.run(["tag", "."]).succeeds();
     tree.corrupt("a");
     let file = steadfast_sys::file::File::open(&tree.path("a")).unwrap();
     steadfast_sys::xattr::remove(&file, steadfast_sys::xattr::TAG).unwrap();

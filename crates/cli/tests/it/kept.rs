@@ -16,7 +16,7 @@ const FILE: &str = ".steadfast/catalogue.sqlite";
 /// `a`, `b` and `sub/c`, catalogued, tagged and checked.
 fn kept() -> Tree {
     let tree = Tree::small();
-    tree.run(["init", "--tags-only"]).succeeds();
+    tree.run(["init", "--tags-only", "."]).succeeds();
     tree.run(["tag"]).succeeds();
     tree.run(["check"]).succeeds();
     tree
@@ -34,7 +34,7 @@ fn verdicts(said: &Outcome, name: &str) -> u64 {
 fn after_every_verb_the_file_alone_is_the_catalogue() {
     let tree = Tree::small();
     let verbs: [&[&str]; 10] = [
-        &["init", "--tags-only"],
+        &["init", "--tags-only", "."],
         &["tag"],
         &["check"],
         &["check", "--max-bytes", "1k"],
@@ -69,13 +69,13 @@ fn a_catalogue_that_is_gone_is_missed() {
     }
     let said = tree.run(["tag", "--json", "--no-catalogue"]).succeeds();
     assert_eq!(said.summary()["files"], 2, "what is left of it is no data: {}", said.stdout());
-    tree.run(["init", "--tags-only", "--rebuild"]).succeeds();
+    tree.run(["init", "--tags-only", "--rebuild", "."]).succeeds();
     tree.run(["check"]).succeeds();
     // Also if a log is left, which is none of the new file's.
     fs::copy(tree.path(FILE), tree.path(format!("{FILE}-wal"))).unwrap();
     fs::remove_file(tree.path(FILE)).unwrap();
-    tree.run(["init", "--tags-only"]).ends(2);
-    tree.run(["init", "--tags-only", "--rebuild"]).succeeds();
+    tree.run(["init", "--tags-only", "."]).ends(2);
+    tree.run(["init", "--tags-only", "--rebuild", "."]).succeeds();
     tree.run(["check"]).succeeds();
     // Whose folder it is not, is data.
     let tree = Tree::new().file(".steadfast/notes", b"mine");
@@ -107,7 +107,7 @@ fn a_catalogue_of_another_tree_is_refused() {
 #[test]
 fn a_catalogue_is_not_made_where_it_would_be_data_and_puts_nothing_else_aside() {
     let tree = Tree::small();
-    let said = tree.run(["init", "--tags-only", "--catalogue", "sub/catalogue"]).ends(2);
+    let said = tree.run(["init", "--tags-only", "--catalogue", "sub/catalogue", "."]).ends(2);
     assert!(said.stderr().contains("in the tree itself"), "{}", said.stderr());
     assert!(!tree.path("sub/catalogue").exists());
     let folder = Tree::new().file("note.txt", b"a note of mine").file("empty", b"");

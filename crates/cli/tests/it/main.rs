@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 mod advised;
+mod agree;
 mod audit;
 mod carried;
 mod catalogue;

@@ -59,12 +59,12 @@ impl Answer {
 }
 
 /// A catalogued folder `photos` of 100 files, in a home of its own.
-struct House {
-    tree: Tree,
+pub(crate) struct House {
+    pub(crate) tree: Tree,
 }
 
 impl House {
-    fn new() -> House {
+    pub(crate) fn new() -> House {
         let mut tree = Tree::new();
         for number in 0..100 {
             let contents = format!("photograph {number}");
@@ -78,20 +78,20 @@ impl House {
         house
     }
 
-    fn photos(&self) -> PathBuf {
+    pub(crate) fn photos(&self) -> PathBuf {
         self.tree.path("photos")
     }
 
-    fn photo(&self, number: usize) -> PathBuf {
+    pub(crate) fn photo(&self, number: usize) -> PathBuf {
         self.photos().join(format!("{}/{number}", number % 4))
     }
 
-    fn run(&self, words: &[&str]) -> Outcome {
+    pub(crate) fn run(&self, words: &[&str]) -> Outcome {
         self.run_ahead(words, "0")
     }
 
     /// Runs the command with a clock that is ahead by some seconds.
-    fn run_ahead(&self, words: &[&str], ahead_s: &str) -> Outcome {
+    pub(crate) fn run_ahead(&self, words: &[&str], ahead_s: &str) -> Outcome {
         let mut command = self.tree.command(words);
         command.env("HOME", self.tree.state("home")).env("STEADFAST_AHEAD_S", ahead_s);
         command
@@ -154,7 +154,7 @@ impl House {
 
     /// Serves the folder while something talks to the server. A server that does not begin says
     /// why.
-    fn serve(&self, talk: impl FnOnce(Client, &str) -> String) -> String {
+    pub(crate) fn serve(&self, talk: impl FnOnce(Client, &str) -> String) -> String {
         let config = Config { roots: vec![self.photos()], ..Config::default() };
         let server = match Server::bind(config) {
             Ok(server) => server,
@@ -172,7 +172,7 @@ impl House {
     }
 
     /// Overwrites files, as a program that encrypts a disk would.
-    fn overwrite(&self, count: usize) {
+    pub(crate) fn overwrite(&self, count: usize) {
         for number in 0..count {
             fs::write(self.photo(number), format!("encrypted photograph {number}")).unwrap();
         }
@@ -191,14 +191,14 @@ fn answer(said: Outcome) -> Answer {
 }
 
 /// What talks to a server.
-struct Client {
+pub(crate) struct Client {
     host: String,
     cookie: String,
 }
 
 impl Client {
     /// Enters, and returns a page.
-    fn page(mut self, entrance: &str, page: &str) -> String {
+    pub(crate) fn page(mut self, entrance: &str, page: &str) -> String {
         self.enter(entrance);
         self.send(page, None)
     }

@@ -217,7 +217,7 @@ fn a_page_within_the_tree_is_a_new_file_and_nothing_else() {
     let tree = Tree::small();
     tree.run(["init", "--tags-only", "."]).succeeds();
     let beside = ["--report", "page.html", "--trace", "trace.json", "."];
-    tree.run(["tag"].into_iter().chain(beside)).succeeds();
+    tree.run(["tag", "."].into_iter().chain(beside)).succeeds();
     fs::remove_file(tree.path("trace.json")).unwrap();
     // Neither a draft nor a trace that is still written was taken for a file of the tree.
     tree.run(["check", "--require-tags", "a", "b", "sub"]).succeeds();

@@ -26,7 +26,7 @@ pub(crate) fn nasty_tree() -> Tree {
 fn text_never_carries_what_a_terminal_obeys() {
     let tree = nasty_tree();
     tree.run(["tag", "."]).succeeds();
-    for arguments in [&["check", "-v"][..], &["show"], &["check", "--json"], &["tag", "-v"]] {
+    for arguments in [&["check", "-v"][..], &["show"], &["check", "--json"], &["tag", "-v", "."]] {
         let outcome = tree.run(arguments).succeeds();
         let obeyed = |letter: char| letter != '\n' && letter.is_control() || letter == '\u{202e}';
         assert!(!outcome.stdout().contains(obeyed), "{}", outcome.stdout());

@@ -81,7 +81,7 @@ fn everything() -> Tree {
     let tree = Tree::small().file("a-folder/c", b"gamma");
     let app = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/codesign/Demo.app");
     assert!(Command::new("cp").arg("-a").arg(app).arg(tree.path("")).status().unwrap().success());
-    tree.run(["init", "--tags-only"]).succeeds();
+    tree.run(["init", "--tags-only", "."]).succeeds();
     tree.run(["tag", "--pages", "."]).succeeds();
     tree.run(["parity", "make", "a-folder"]).succeeds();
     tree.run(["check", "sub", "--shard", "0/1", "--result", "result"]).succeeds();

@@ -486,7 +486,7 @@ fn a_mass_change_is_an_alarm_and_stops_the_update() {
     assert!(update.stderr().contains("nothing was updated"), "{}", update.stderr());
     household.run(&["check", "photos"]).ends(1);
     let status = household.run(&["status", "photos"]);
-    assert!(status.stdout().contains("update --accept-many "), "{}", status.stdout());
+    assert!(status.stdout().contains("update --answer "), "{}", status.stdout());
     household.run(&["update", "--accept-many", "photos"]).succeeds();
     household.run(&["check", "photos"]).succeeds();
 }
@@ -737,4 +737,73 @@ fn all_is_well_is_told_once_a_week_and_only_if_it_is() {
         household.age(1);
     }
     assert_eq!(well_told(), 3, "not while a file is missing");
+}
+
+/// The step that makes repair data reads files as well. What it finds must not be known to the exit
+/// status of one night alone.
+#[test]
+fn damage_that_is_found_while_repair_data_is_made_is_told_like_any_other() {
+    let household = Household::new(40);
+    household.run(&["check", "photos"]).succeeds();
+    household.run(&["parity", "make", "photos"]).succeeds();
+    household.add(&["--update", "--parity", "--cover", "90d"]).succeeds();
+    household.night().succeeds();
+    let log = household.listen();
+    // The file whose turn is the last; and an edit, after which the set that has both is made anew.
+    household.corrupt(9);
+    fs::write(household.photo(3), "another photograph").unwrap();
+    household.age(1);
+    household.night().ends(3);
+    assert_eq!(status_of(&household)["open"]["corrupt"], 1);
+    household.run(&["status"]).ends(3);
+    let told = messages(&log);
+    assert!(told[0]["subject"].as_str().unwrap().contains("1 file is damaged"), "{told:?}");
+}
+
+/// A command in a message acts on what the message names.
+#[test]
+fn an_answer_is_about_the_files_that_were_asked_about() {
+    let household = Household::new(200);
+    household.run(&["check", "photos"]).succeeds();
+    let edit = |number: usize, text: &str| fs::write(household.photo(number), text).unwrap();
+    (0..8).for_each(|number| edit(number, "edited"));
+    household.run(&["check", "photos"]).ends(1);
+    let status = || household.run(&["status"]).ends(1).stdout().to_owned();
+    let asked = status();
+    let line = asked.lines().find(|line| line.contains("--answer")).expect("it asks").trim();
+    assert!(line.starts_with("If it was you: steadfast update --answer 1-"), "{line}");
+    let code = line.split(' ').nth(7).expect("it has a number");
+    assert!(status().contains(code), "the same list has the same number");
+    // What changes or appears later was not asked about.
+    edit(3, "edited once more");
+    edit(50, "edited as well");
+    household.run(&["check", "photos"]).ends(1);
+    let said = household.run(&["update", "--answer", code, "photos"]).ends(1);
+    let left = "1 file changed since it was asked, and left out: 3\n";
+    assert!(said.stderr().contains(left), "{}", said.stderr());
+    assert_eq!(status_of(&household)["open"]["modified"], 2);
+    // Two are named. A number with other letters is refused.
+    let asked = status();
+    assert!(asked.contains("/photos/3 ") && asked.contains("/photos/50\n"), "{asked}");
+    let forged = household.run(&["update", "--answer", "1-aaaa", "photos"]).ends(2);
+    assert!(forged.stderr().contains("there is no question `1-aaaa`"), "{}", forged.stderr());
+}
+
+/// New trouble is not told as if it were old.
+#[test]
+fn a_reminder_tells_new_trouble_first() {
+    let household = Household::new(30);
+    household.add(&["--cover", "1d"]).succeeds();
+    let log = household.listen();
+    household.corrupt(1);
+    household.night().ends(3);
+    household.age(8);
+    fs::remove_file(household.photo(2)).unwrap();
+    household.night().ends(3);
+    let told = messages(&log);
+    let last = told.last().unwrap();
+    let subject = last["subject"].as_str().unwrap();
+    let expected = "1 file is gone. Was it you?; still: 1 file is damaged";
+    assert!(subject.ends_with(expected), "{subject}");
+    assert_eq!(last["new"], 1);
 }

@@ -7,7 +7,7 @@ use crate::tree::{Outcome, Tree};
 /// `a`, `b` and `sub/c`, catalogued, tagged and checked.
 fn kept() -> Tree {
     let tree = Tree::small();
-    tree.run(["init", "--tags-only"]).succeeds();
+    tree.run(["init", "--tags-only", "."]).succeeds();
     tree.run(["tag"]).succeeds();
     tree.run(["check", "--quiet"]).succeeds();
     tree
@@ -44,7 +44,7 @@ fn another_catalogue_settles_it() {
     let tree = kept();
     fs::remove_dir_all(tree.path(".steadfast")).unwrap();
     tree.run(["check", "--quiet"]).ends(2);
-    tree.run(["init", "--tags-only"]).succeeds();
+    tree.run(["init", "--tags-only", "."]).succeeds();
     assert_eq!(tree.run(["check", "--quiet"]).succeeds().stderr(), "");
 }
 
@@ -62,7 +62,7 @@ fn only_what_a_person_does_enters_a_tree() {
     }
     let config = tree.state("config");
     let timer = ["schedule", "add", ".", "--timer", "manual"];
-    for verb in [&["init"][..], &["init", "--rebind", "."], &timer] {
+    for verb in [&["init", "."][..], &["init", "--rebind", "."], &timer] {
         Outcome::of(tree.command(verb).env("XDG_CONFIG_HOME", &config)).succeeds();
         assert_eq!(fs::read_to_string(&list).unwrap(), before, "{verb:?}");
         fs::write(&list, b"\xff\0 no list\n\n").unwrap();
@@ -86,7 +86,7 @@ fn a_list_that_cannot_be_kept_fails_nothing() {
                     .env("HOME", "/dev/null"),
             )
         };
-        run(&["init", "--tags-only"]).succeeds();
+        run(&["init", "--tags-only", "."]).succeeds();
         run(&["tag"]).succeeds();
         assert_eq!(run(&["check", "--quiet"]).succeeds().stderr(), "");
         fs::remove_dir_all(tree.path(".steadfast")).unwrap();
