@@ -297,8 +297,8 @@ pub(crate) mod tests {
         }));
         let mut output = Output::default();
         write_text(&folder, &asked(), 11 * 86_400, Units::Si, &mut output);
-        let expected = "trouble    /srv/photos\n           2 of 10 files are damaged.\n           10 \
-                        files recorded, 2.00 MB\n           \
+        let expected = "trouble    /srv/photos\n           2 of 10 files are damaged.\n           \
+                        10 files recorded, 2.00 MB\n           \
                         100.0 % proved within 30 days; the oldest proof is 10 days \
                         ago\n           \
                         open: 2 corrupt\n             To mend it: steadfast repair \

@@ -222,7 +222,7 @@ impl App {
         let path = self.roots.path(&place);
         let mut status = self.status_of(&path, &audit, schedule.as_ref(), drives);
         let run = self.runs.going_in(&place, &self.roots);
-        if audit.facts().is_none() {
+        if matches!(*audit, FolderState::TagsAlone(_) | FolderState::Unrecorded) {
             status.found = self.runs.found_in(&place);
         }
         ServedFolder {

@@ -1,7 +1,7 @@
 //! A served folder: what is known of it, the run that goes on, and what is said of both.
 //!
-//! In: what a catalogue proves, and a run of this server. Out: what `steadfast_words` says of it. It
-//! reads no file of the folder: a file is as good as the last run that read it.
+//! In: what a catalogue proves, and a run of this server. Out: what `steadfast_words` says of it.
+//! It reads no file of the folder: a file is as good as the last run that read it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use steadfast::{FolderFacts, FolderState};
 use steadfast_report::{progress, units};
 use steadfast_watch::{CheckSchedule, FolderStatus};
-use steadfast_words::{FolderSaid, NextStep, RunView};
+use steadfast_words::{FolderSaid, GoingView, NextStep};
 
 use crate::kinds::StateKind;
 use crate::roots::ServedPath;
@@ -67,9 +67,9 @@ impl ServedFolder {
 }
 
 /// Returns how far a run of this server is.
-pub(crate) fn view_of(run: &ServedRun) -> RunView {
+pub(crate) fn view_of(run: &ServedRun) -> GoingView {
     let now = run.control.snapshot().progress;
-    RunView {
+    GoingView {
         does: words::run_does_now(run.request.verb),
         files: now.files,
         all: now.total.map(|(files, _)| files),

@@ -404,7 +404,7 @@ impl Catalogue {
         self.guard_as(false)
     }
 
-    /// Returns whether the process that wrote last is there still, on this machine.
+    /// Returns whether another process that wrote last is there still, on this machine.
     pub(crate) fn writer_lives(&self) -> bool {
         place::writer_lives(&self.home)
     }

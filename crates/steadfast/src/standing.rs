@@ -1,8 +1,8 @@
-//! How a folder stands: one scale for everything that can be said of a file, a folder or a drive, and
-//! what is said of one folder by it.
+//! How a folder stands: one scale for everything that can be said of a file, a folder or a drive,
+//! and what is said of one folder by it.
 //!
-//! Input: what a catalogue knows. Output: matters, of which the worst is how the folder stands. Words
-//! and colours are no part of it.
+//! Input: what a catalogue knows. Output: matters, of which the worst is how the folder stands.
+//! Words and colours are no part of it.
 
 use strum::{IntoStaticStr, VariantArray};
 

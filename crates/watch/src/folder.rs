@@ -8,7 +8,7 @@ use steadfast::{ExitStatus, FolderFacts, FolderState, GoingRun, Matter, Standing
 use steadfast_sys::clock;
 use steadfast_sys::file::age_s;
 use steadfast_words::{
-    FolderSaid, FolderView, LastSeen, RunView, folder_said, run_word, schedule_words, units,
+    FolderSaid, FolderView, GoingView, LastSeen, folder_said, run_word, schedule_words, units,
 };
 
 use crate::drive::DriveReport;
@@ -139,7 +139,7 @@ impl FolderStatus {
     }
 
     /// Returns what is said of it; `run` is the one of this process, if one goes on.
-    pub fn said(&self, run: Option<RunView>) -> FolderSaid {
+    pub fn said(&self, run: Option<GoingView>) -> FolderSaid {
         let going = || self.state.facts().and_then(|facts| facts.going.as_ref()).map(run_of);
         let seen = self.seen.map(|seen| {
             let SeenFolder { files, damaged, is_fine, .. } = seen;
@@ -162,8 +162,8 @@ impl FolderStatus {
 }
 
 /// Returns how far a run of another process is.
-fn run_of(going: &GoingRun) -> RunView {
-    RunView {
+fn run_of(going: &GoingRun) -> GoingView {
+    GoingView {
         does: run_word(going.kind),
         files: going.files,
         all: Some(going.all),

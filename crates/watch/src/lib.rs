@@ -43,5 +43,5 @@ pub use list::ScheduleList;
 pub use night::{NightSurface, run_schedule};
 pub use pace::{CoverForecast, bytes_due, forecast};
 pub use places::{WatchPlaces, drives, drives_known};
-pub use question::{Question, QuestionKind};
+pub use question::{AskedQuestion, QuestionKind};
 pub use schedule::{CheckSchedule, Every, TimeOfDay, TimerKind, name_of};

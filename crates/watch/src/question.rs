@@ -86,7 +86,7 @@ impl AskedFile {
 
 /// A question about files of a tree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Question {
+pub struct AskedQuestion {
     number: u64,
     about: String,
     /// How many such files there were beyond the list.
@@ -100,10 +100,10 @@ pub struct Question {
 struct QuestionBook {
     /// The last number that was given. None is given twice.
     last: u64,
-    questions: Vec<Question>,
+    questions: Vec<AskedQuestion>,
 }
 
-impl Question {
+impl AskedQuestion {
     /// Returns what is typed to answer it: its number, and letters that depend on its list.
     pub fn code(&self) -> String {
         let mut text = format!("{}\n{}\n", self.about, self.more);
@@ -153,23 +153,29 @@ impl WatchPlaces {
         about: QuestionKind,
         paths: &[PathBuf],
         more: u64,
-    ) -> Result<Question, Error> {
+    ) -> Result<AskedQuestion, Error> {
         let file = self.questions_of(tree);
         let mut book = read(&file);
         let listed = &paths[..paths.len().min(FILES_MAX)];
         let files: Vec<AskedFile> =
             listed.iter().map(|path| AskedFile::at(&tree.root, path)).collect();
         let more = more + (paths.len() - listed.len()) as u64;
-        let question = Question { number: 0, about: about.name().to_owned(), more, files };
-        let is_same = |known: &&Question| Question { number: 0, ..(*known).clone() } == question;
+        let question = AskedQuestion { number: 0, about: about.name().to_owned(), more, files };
+        let is_same =
+            |known: &&AskedQuestion| AskedQuestion { number: 0, ..(*known).clone() } == question;
         if let Some(known) = book.questions.iter().rev().find(is_same) {
             return Ok(known.clone());
         }
         book.last += 1;
-        let question = Question { number: book.last, ..question };
+        let question = AskedQuestion { number: book.last, ..question };
         book.questions.push(question.clone());
-        let surplus = book.questions.len().saturating_sub(KEPT_MAX);
-        book.questions.drain(..surplus);
+        let files =
+            |book: &QuestionBook| book.questions.iter().map(AskedQuestion::files).sum::<u64>();
+        while book.questions.len() > 1
+            && (book.questions.len() > KEPT_MAX || files(&book) > 2 * FILES_MAX as u64)
+        {
+            book.questions.remove(0);
+        }
         let text = serde_json::to_string(&book)
             .map_err(|error| Error::new(ErrorKind::Config, error.to_string()))?;
         let written = write_private(&file, text.as_bytes());
@@ -182,7 +188,11 @@ impl WatchPlaces {
     ///
     /// # Errors
     /// As [`WatchPlaces::ask`]; also if the catalogue cannot be read.
-    pub fn ask_open(&self, tree: &CataloguedTree, state: FileState) -> Result<Question, Error> {
+    pub fn ask_open(
+        &self,
+        tree: &CataloguedTree,
+        state: FileState,
+    ) -> Result<AskedQuestion, Error> {
         let paths = open_files(&tree.open()?, |standing| standing == state)?;
         self.ask(tree, QuestionKind::State(state), &paths, 0)
     }
@@ -229,7 +239,7 @@ impl WatchPlaces {
     ///
     /// # Errors
     /// If there is none of this number, or the letters are not those of its list.
-    pub fn question(&self, tree: &CataloguedTree, code: &str) -> Result<Question, Error> {
+    pub fn question(&self, tree: &CataloguedTree, code: &str) -> Result<AskedQuestion, Error> {
         let number = code.split('-').next().and_then(|number| number.parse::<u64>().ok());
         let book = read(&self.questions_of(tree));
         let known = book.questions.into_iter().find(|one| Some(one.number) == number);
@@ -251,7 +261,7 @@ impl WatchPlaces {
     }
 }
 
-fn numbered(tree: &CataloguedTree, question: &Question) -> AskedFiles {
+fn numbered(tree: &CataloguedTree, question: &AskedQuestion) -> AskedFiles {
     let folder = quoted(&tree.root.to_string_lossy());
     AskedFiles::Numbered { code: question.code(), folder, more: question.more() }
 }

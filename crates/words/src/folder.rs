@@ -20,7 +20,7 @@ pub struct LastSeen {
 
 /// A run that goes on in a folder.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct RunView {
+pub struct GoingView {
     /// What it does: "Checking".
     pub does: &'static str,
     /// Files that it has read, and all of them, if that is known.
@@ -48,7 +48,7 @@ pub struct FolderView<'a> {
     /// What was last known of it, and how long ago in words, if it is away.
     pub seen: Option<(LastSeen, String)>,
     /// The run that goes on.
-    pub run: Option<RunView>,
+    pub run: Option<GoingView>,
 }
 
 /// What a person does next about a folder.
@@ -73,6 +73,7 @@ pub enum NextStep {
 }
 
 /// What is said of a folder. Everyone who shows a folder shows this.
+// Over 15 fields: one for each thing that some place shows, so that no place makes its own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FolderSaid {
     /// How it stands, whatever goes on in it: the worst that is known.
@@ -263,9 +264,11 @@ impl Speech<'_> {
 
     /// Returns so many of all files, with a verb.
     fn of_all(&self, is: &str, are: &str) -> String {
-        let all = self.facts().map_or(0, |facts| facts.audit.entries);
         let files = self.worst.files;
         let verb = if files == 1 { is } else { are };
+        let Some(all) = self.facts().map(|facts| facts.audit.entries) else {
+            return format!("{} {verb}", units::counted(files, "file", "files"));
+        };
         format!("{} of {} {verb}", units::count(files), units::counted(all, "file", "files"))
     }
 
@@ -624,7 +627,7 @@ fn sentence_of(text: &str) -> String {
 }
 
 /// Says how far a run is.
-fn said_of_run(run: &RunView) -> String {
+fn said_of_run(run: &GoingView) -> String {
     let of_all = run.all.map(|all| format!(" of {}", units::count(all))).unwrap_or_default();
     let left = run.left.as_ref().map(|left| format!(", about {left} left")).unwrap_or_default();
     let started = match run.is_elsewhere {
@@ -681,7 +684,7 @@ mod tests {
         facts
     }
 
-    fn said_with(facts: FolderFacts, besides: Vec<Matter>, run: Option<RunView>) -> FolderSaid {
+    fn said_with(facts: FolderFacts, besides: Vec<Matter>, run: Option<GoingView>) -> FolderSaid {
         let state = FolderState::Known(Box::new(facts));
         folder_said(&FolderView { state: &state, besides, seen: None, run })
     }
@@ -714,7 +717,7 @@ mod tests {
     /// To check anew what is known to be damaged does not make it well.
     #[test]
     fn known_damage_stays_said_while_a_run_goes_on() {
-        let run = || RunView { does: "Checking", all: Some(10), ..RunView::default() };
+        let run = || GoingView { does: "Checking", all: Some(10), ..GoingView::default() };
         let damaged = facts(&[(FileState::Corrupt, 2)], false);
         let said = said_with(damaged, Vec::new(), Some(run()));
         assert_eq!((said.word.as_str(), said.class), ("2 damaged", "bad"));
@@ -722,7 +725,7 @@ mod tests {
         assert_eq!(said.sentence, expected);
         let said = said_with(facts(&[], false), Vec::new(), Some(run()));
         assert_eq!((said.word.as_str(), said.class, said.state), ("Checking", "info", "fine"));
-        let found = RunView { damaged: 3, ..run() };
+        let found = GoingView { damaged: 3, ..run() };
         let said = said_with(facts(&[(FileState::Corrupt, 2)], false), Vec::new(), Some(found));
         assert_eq!((said.word.as_str(), said.is_so_far), ("3 damaged so far", true));
     }

@@ -14,7 +14,7 @@ mod folder;
 
 pub use asked::{AskedFiles, named, quoted};
 pub use folder::{
-    FolderSaid, FolderView, GaugeSaid, LastSeen, NextStep, RunView, folder_said, folders_said,
+    FolderSaid, FolderView, GaugeSaid, GoingView, LastSeen, NextStep, folder_said, folders_said,
     matter_words, reason, run_word, schedule_words,
 };
 pub use standing::{MORE_COPIES, Priority, StandingWords, ended, next_step};

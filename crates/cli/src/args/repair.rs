@@ -87,14 +87,8 @@ pub(crate) struct RepairArgs {
     /// removes the journals of repairs in place that were cut off and cannot be finished
     #[arg(long, value_name = "RUN", conflicts_with_all = REPAIRING)]
     pub(crate) discard: Option<Discarded>,
-    /// Mend the files of a question that a message or `status` asked about the tree PATH, and
-    /// nothing else
-    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["to_tag", "to_previous", "all_lost"])]
-    pub(crate) answer: Option<String>,
     #[command(flatten)]
-    pub(crate) dry_run: DryRunArg,
-    #[command(flatten)]
-    pub(crate) whole_system: WholeSystemArg,
+    pub(crate) meant: RepairMeantArgs,
     #[command(flatten)]
     pub(crate) copies: RememberedArgs,
     #[command(flatten)]
@@ -106,6 +100,19 @@ pub(crate) struct RepairArgs {
     /// Print one JSON object for each file, the summary last. Without --yes, nothing is written
     #[arg(long, help_heading = "What to print")]
     pub(crate) json: bool,
+}
+
+/// What a repair may act on.
+#[derive(Debug, Args)]
+pub(crate) struct RepairMeantArgs {
+    /// Mend the files of a question that a message or `status` asked about the tree PATH, and
+    /// nothing else
+    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["to_tag", "to_previous", "all_lost"])]
+    pub(crate) answer: Option<String>,
+    #[command(flatten)]
+    pub(crate) dry_run: DryRunArg,
+    #[command(flatten)]
+    pub(crate) whole_system: WholeSystemArg,
 }
 
 /// Copies that repairs use without being told.

@@ -42,7 +42,7 @@ pub(super) fn check(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
 /// Repairs damaged and missing files by their sets. Blocks are also looked for in `--from`.
 pub(super) fn repair(args: &RepairArgs) -> anyhow::Result<ExitStatus> {
     let (stop, json) = (exit::stop_on_signals()?, args.json);
-    let is_asked = !args.dry_run.dry_run && !json && io::stdin().is_terminal();
+    let is_asked = !args.meant.dry_run.dry_run && !json && io::stdin().is_terminal();
     let repair = |is_plan| {
         each_set(&args.paths.paths, |path| {
             repair_par2(path, &args.from, is_plan, &stop, &mut |file| {
@@ -53,7 +53,7 @@ pub(super) fn repair(args: &RepairArgs) -> anyhow::Result<ExitStatus> {
     if !args.yes {
         let plan = repair(true);
         let may_go_on = plan.repaired > 0 && !plan.interrupted;
-        if may_go_on && !is_asked && !args.dry_run.dry_run {
+        if may_go_on && !is_asked && !args.meant.dry_run.dry_run {
             exit::complain(ADD_YES);
         }
         if !may_go_on || !is_asked || !consents(plan.repaired)? {

@@ -43,10 +43,11 @@ pub(super) fn run(args: &RepairArgs) -> anyhow::Result<ExitStatus> {
     }
     if args.paths.files_from.is_none() {
         let named = args.catalogue.catalogue.as_deref();
-        args.whole_system.ensure_meant("repair", &args.paths.paths, named)?;
+        args.meant.whole_system.ensure_meant("repair", &args.paths.paths, named)?;
     }
     let mode = mode_of(args);
-    let question = args.answer.as_ref().map(|code| answered(code, &args.paths)).transpose()?;
+    let question =
+        args.meant.answer.as_ref().map(|code| answered(code, &args.paths)).transpose()?;
     let asks = |state| question.as_ref().is_some_and(|it| it.kind == QuestionKind::State(state));
     let (asks_suspect, asks_edited) = (asks(FileState::Suspect), asks(FileState::Modified));
     let selection = match question {
@@ -77,7 +78,7 @@ pub(super) fn run(args: &RepairArgs) -> anyhow::Result<ExitStatus> {
         false => write_summary_text(&summary, &mut end),
     }
     answer(&end)?;
-    if mode == RepairMode::Plan && !args.dry_run.dry_run && summary.repaired > 0 {
+    if mode == RepairMode::Plan && !args.meant.dry_run.dry_run && summary.repaired > 0 {
         exit::complain(par2::ADD_YES);
     }
     Ok(summary.exit_status())
@@ -134,7 +135,9 @@ pub(super) fn mend(
 fn mode_of(args: &RepairArgs) -> RepairMode {
     match () {
         () if args.yes => RepairMode::Yes,
-        () if args.dry_run.dry_run || args.json || !io::stdin().is_terminal() => RepairMode::Plan,
+        () if args.meant.dry_run.dry_run || args.json || !io::stdin().is_terminal() => {
+            RepairMode::Plan
+        }
         () => RepairMode::Ask,
     }
 }

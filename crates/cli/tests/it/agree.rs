@@ -1,5 +1,5 @@
-//! What is said of a folder is the same wherever it is said: by the command, in JSON, in metrics, on
-//! the start page, in the side bar and on the page of the folder.
+//! What is said of a folder is the same wherever it is said: by the command, in JSON, in metrics,
+//! on the start page, in the side bar and on the page of the folder.
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
@@ -102,8 +102,8 @@ fn corrupt(house: &House, files: usize) {
     }
 }
 
-/// Returns what the command says, after comparing it with all other places. `is_now`: whether pages,
-/// which have the clock of this machine, say the same.
+/// Returns what the command says, after comparing it with all other places. Pages have the clock of
+/// this machine, so they are asked only without `ahead_s`.
 fn said(house: &House, name: &str, ahead_s: &str) -> Value {
     let json = house.run_ahead(&["status", "--json", "photos"], ahead_s);
     let said: Value = json.objects().first().cloned().unwrap_or_default();

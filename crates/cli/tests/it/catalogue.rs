@@ -237,7 +237,7 @@ fn where_no_attribute_can_be_the_catalogue_keeps_the_tags() {
     // Any user may mount one in a namespace of its own; where that is forbidden, root still may.
     let script = "mount -t ramfs none \"$2\" && cd \"$2\" && mkdir d && echo alpha > d/a && \
                   echo beta > b && touch -d yesterday d/a b && \
-                  \"$1\" init --tags-only > /dev/null && \
+                  \"$1\" init --tags-only . > /dev/null && \
                   \"$1\" tag --json && \"$1\" check --json && \
                   printf 'X' | dd of=b conv=notrunc status=none && touch -d yesterday b && \
                   \"$1\" check --json";

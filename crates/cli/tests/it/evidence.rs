@@ -172,7 +172,8 @@ fn an_export_of_contents_leaves_out_what_only_others_know_to_be_corrupt() {
 #[test]
 fn where_no_attribute_can_be_every_verb_asks_the_catalogue() {
     let script = "echo alpha > a && echo beta > b && touch -d 1980-01-01 a b && \
-                  \"$1\" init . > /dev/null && \"$1\" tag > /dev/null && \"$1\" check > /dev/null && \
+                  \"$1\" init . > /dev/null && \"$1\" tag > /dev/null && \
+                  \"$1\" check > /dev/null && \
                   \"$1\" show a && \"$1\" export --format gnu . && \
                   printf X | dd of=b conv=notrunc status=none && touch -d 1980-01-01 b; \
                   \"$1\" export --format gnu --read .; echo status $?; \

@@ -237,7 +237,7 @@ fn appledouble_files_are_no_data() {
     sidecar.extend([0, 1, 0, 0, 0, 9, 0, 0, 0, 38, 0, 0, 0, 32]);
     sidecar.extend([0; 32]);
     let tree = Tree::new().file("a", b"alpha").file("._a", &sidecar).file("._b", b"only so called");
-    let tagged = tree.run(["tag", "--json"]).succeeds();
+    let tagged = tree.run(["tag", "--json", "."]).succeeds();
     assert_eq!(tagged.summary()["actions"]["tagged"], 2, "{}", tagged.stdout());
     assert_eq!(tagged.summary()["skipped"]["sidecars"], 1, "{}", tagged.stdout());
     let hashed = tree.run(["hash", "."]).succeeds();

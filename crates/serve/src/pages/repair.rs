@@ -284,7 +284,8 @@ fn shown(app: &App, visitor: &Visitor, repair: &ServedRepair, mended: &MendedFol
                 @if !given.is_empty() { (plan(&given, summary.is_done)) }
                 @for failure in RepairFailure::ALL {
                     @let of_failure = lacking.iter().filter(|file| file.is_for(*failure));
-                    (not_mended(visitor, repair, *failure, &of_failure.copied().collect::<Vec<_>>()))
+                    @let files: Vec<&MendedFile> = of_failure.copied().collect();
+                    (not_mended(visitor, repair, *failure, &files))
                 }
                 @if lacking.iter().any(|file| file.is_for(RepairFailure::NoCopy)) {
                     (what_now(app, visitor, repair))
@@ -459,7 +460,7 @@ fn what_now(app: &App, visitor: &Visitor, repair: &ServedRepair) -> Markup {
                         p {
                             "Nobody has a copy, and it is good enough? "
                             @if repair.place.is_root() {
-                                "Repair one file alone to see the command that records it as it is now."
+                                "Repair one file alone to see the command that keeps it."
                             } @else {
                                 @let file = typed_path(&app.roots.path(&repair.place));
                                 "In a terminal, " code { "steadfast update --accept " (file) }

@@ -232,11 +232,14 @@ struct Holder {
     lives: bool,
 }
 
-/// Returns whether the process lives that took the lock of a catalogue last. Nothing is locked: who
-/// looks must not be in the way of who writes. A process of another machine is not told.
+/// Returns whether another process lives that took the lock of a catalogue last. Nothing is locked:
+/// who looks must not be in the way of who writes. A process of another machine is not told.
 pub(super) fn writer_lives(home: &Home) -> bool {
     let opened = home.dir().open_file(&home.name(LOCK)).map(|file| File::from(file.into_fd()));
-    opened.ok().and_then(|mut file| holder_of(&mut file)).is_some_and(|holder| holder.lives)
+    let holder = opened.ok().and_then(|mut file| holder_of(&mut file));
+    // A run of this process that ended without saying so is over.
+    let is_own = |holder: &Holder| holder.process == std::process::id().to_string();
+    holder.is_some_and(|holder| holder.lives && !is_own(&holder))
 }
 
 /// Returns the process that took a lock last; `None` if it does not name one.

@@ -164,8 +164,8 @@ pub struct FileSide {
     pub tag: Option<Tag>,
     /// Its contents as a tag, if it was read.
     pub actual: Option<Tag>,
-    /// The verdict of its contents against its own tag: of this reading, or the open one of the last
-    /// check.
+    /// The verdict of its contents against its own tag: of this reading, or the open one of the
+    /// last check.
     pub verdict: Option<Verdict>,
     /// Why the file could not be read.
     pub trouble: Option<FileError>,

@@ -118,6 +118,7 @@ impl fmt::Display for NeededSet {
 }
 
 /// What became of the parity of a tree.
+// Over 15 fields: one for each number of the summary, and what the catalogue is told.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "json", derive(serde::Serialize))]
 #[non_exhaustive]
