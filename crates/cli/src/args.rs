@@ -12,8 +12,6 @@ mod help;
 #[cfg(feature = "companions")]
 mod measure;
 mod meant;
-#[cfg(feature = "companions")]
-mod objects;
 mod pages;
 mod parity;
 mod parse;
@@ -26,6 +24,7 @@ mod selection;
 #[cfg(feature = "serve")]
 mod serve;
 mod shard;
+mod store;
 mod verbs;
 
 use std::ffi::OsString;
@@ -56,8 +55,6 @@ pub(crate) use meant::WholeSystemArg;
 pub(crate) use measure::cipher_worker;
 #[cfg(feature = "companions")]
 pub(crate) use measure::{MeasureArgs, MeasureCommand, RecordArgs, ReportArgs};
-#[cfg(feature = "companions")]
-pub(crate) use objects::{ComparedArgs, ObjectsCheckArgs, ObjectsImportArgs};
 pub(crate) use pages::{FsVerityArgs, KeepPagesArgs};
 pub(crate) use parity::{
     ParityArgs, ParityCommand, ParityDropArgs, ParityMadeArgs, ParityPlaceArgs,
@@ -241,8 +238,9 @@ impl EngineArgs {
 /// The algorithm of new digests.
 #[derive(Debug, Args)]
 pub(crate) struct AlgorithmArg {
-    /// Hash with ALGORITHM: sha256, sha512, sha384, sha1, md5, blake2b, blake3, xxh3-128, crc32c or
-    /// fletcher64 [default: the algorithm of the file's tag, or sha256]
+    /// Hash with ALGORITHM: sha256, sha512, sha384, sha1, md5, blake2b, blake3, xxh3-128, xxh64,
+    /// xxh3-64, crc32c, crc32, crc64nvme or fletcher64 [default: the algorithm of the
+    /// file's tag, or sha256]
     #[arg(long, value_name = "ALGORITHM")]
     pub(crate) algorithm: Option<Algorithm>,
 }
@@ -422,18 +420,8 @@ const GUESSED: [(&str, &str); 19] = [
 ];
 
 /// Verbs that a build can lack, each with the Cargo feature that it needs.
-const FEATURES: [(&str, &str); 5] = [
-    ("code", "companions"),
-    ("measure", "companions"),
-    (CHECK_OBJECTS, "companions"),
-    (IMPORT_OBJECTS, "companions"),
-    ("serve", "serve"),
-];
-
-/// What `check` of a store's address and `import` of a store's report are to the parser: verbs of
-/// their own, because hardly an option is the same.
-const CHECK_OBJECTS: &str = "objects-check";
-const IMPORT_OBJECTS: &str = "objects-import";
+const FEATURES: [(&str, &str); 3] =
+    [("code", "companions"), ("measure", "companions"), ("serve", "serve")];
 
 /// Says which feature an absent verb needs, or suggests our verb for what another tool calls it.
 fn suggested(mut error: clap::Error) -> clap::Error {

@@ -23,8 +23,6 @@ mod manual;
 #[cfg(feature = "companions")]
 mod measure;
 mod merge;
-#[cfg(feature = "companions")]
-mod objects;
 mod pages;
 mod par2;
 mod parity;
@@ -112,10 +110,6 @@ pub(crate) fn dispatch(Cli { command, level }: &Cli) -> anyhow::Result<u8> {
         Command::Code(args) => code::run(args),
         Command::Parity(args) => parity::run(args),
         Command::Repair(args) => repair::run(args),
-        #[cfg(feature = "companions")]
-        Command::ObjectsCheck(args) => objects::check(args),
-        #[cfg(feature = "companions")]
-        Command::ObjectsImport(args) => objects::import(args),
         #[cfg(feature = "companions")]
         Command::Measure(args) => measure::run(args),
         Command::Qos(args) => return qos::run(args),

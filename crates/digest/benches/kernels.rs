@@ -102,7 +102,8 @@ impl Peer {
         let name = match self.algorithm {
             Algorithm::Blake3 | Algorithm::Xxh3_128 => return,
             Algorithm::Xxh64 | Algorithm::Xxh3_64 => return,
-            Algorithm::Crc32c | Algorithm::Crc32 | Algorithm::Fletcher64 => return,
+            Algorithm::Crc32c | Algorithm::Crc32 => return,
+            Algorithm::Crc64Nvme | Algorithm::Fletcher64 => return,
             Algorithm::Blake2b => "blake2b512",
             known => known.name(),
         };

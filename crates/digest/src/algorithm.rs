@@ -37,6 +37,8 @@ pub enum Algorithm {
     Crc32c,
     /// CRC-32 (IEEE 802.3, as in zip and SFV), 4 bytes, high byte first. Not cryptographic.
     Crc32,
+    /// CRC-64/NVME, 8 bytes, high byte first, as object stores compute it. Not cryptographic.
+    Crc64Nvme,
     /// Fletcher-64 over little-endian 32-bit words, 8 bytes, second sum first. Not cryptographic.
     Fletcher64,
 }
@@ -58,7 +60,10 @@ impl Algorithm {
             Algorithm::Sha256 | Algorithm::Blake3 => 32,
             Algorithm::Sha1 => 20,
             Algorithm::Md5 | Algorithm::Xxh3_128 => 16,
-            Algorithm::Xxh64 | Algorithm::Xxh3_64 | Algorithm::Fletcher64 => 8,
+            Algorithm::Xxh64
+            | Algorithm::Xxh3_64
+            | Algorithm::Crc64Nvme
+            | Algorithm::Fletcher64 => 8,
             Algorithm::Crc32c | Algorithm::Crc32 => 4,
         }
     }
@@ -79,6 +84,7 @@ impl Algorithm {
             | Algorithm::Xxh3_64
             | Algorithm::Crc32c
             | Algorithm::Crc32
+            | Algorithm::Crc64Nvme
             | Algorithm::Fletcher64 => false,
         }
     }
@@ -97,7 +103,7 @@ impl Algorithm {
             Algorithm::Xxh3_64 => &["xxh3", "xxhash3"],
             Algorithm::Crc32c => &["crc32castagnoli"],
             Algorithm::Crc32 => &["crc32ieee", "crc32b"],
-            Algorithm::Md5 | Algorithm::Fletcher64 => &[],
+            Algorithm::Md5 | Algorithm::Crc64Nvme | Algorithm::Fletcher64 => &[],
         }
     }
 }

@@ -36,6 +36,7 @@ pub(crate) enum AlgorithmState {
     Xxh3Short(Box<twox_hash::XxHash3_64>),
     Crc32c(u32),
     Crc32(crc32fast::Hasher),
+    Crc64Nvme(Box<crc_fast::Digest>),
     Fletcher64(Fletcher64),
 }
 
@@ -55,6 +56,10 @@ impl AlgorithmHasher {
             Algorithm::Xxh3_64 => AlgorithmState::Xxh3Short(Box::new(twox_hash::XxHash3_64::new())),
             Algorithm::Crc32c => AlgorithmState::Crc32c(0),
             Algorithm::Crc32 => AlgorithmState::Crc32(crc32fast::Hasher::new()),
+            Algorithm::Crc64Nvme => {
+                let digest = crc_fast::Digest::new(crc_fast::CrcAlgorithm::Crc64Nvme);
+                AlgorithmState::Crc64Nvme(Box::new(digest))
+            }
             Algorithm::Fletcher64 => AlgorithmState::Fletcher64(Fletcher64::default()),
         };
         AlgorithmHasher { algorithm, state }
@@ -91,6 +96,7 @@ impl AlgorithmHasher {
             AlgorithmState::Xxh3Short(state) => Digest::from_array(state.finish().to_be_bytes()),
             AlgorithmState::Crc32c(sum) => Digest::from_array(sum.to_be_bytes()),
             AlgorithmState::Crc32(state) => Digest::from_array(state.finalize().to_be_bytes()),
+            AlgorithmState::Crc64Nvme(state) => Digest::from_array(state.finalize().to_be_bytes()),
             AlgorithmState::Fletcher64(state) => Digest::from_array(state.finalize().to_be_bytes()),
         }
     }
@@ -115,6 +121,7 @@ impl AlgorithmState {
             AlgorithmState::Xxh3Short(state) => state.write(data),
             AlgorithmState::Crc32c(sum) => *sum = crc32c::crc32c_append(*sum, data),
             AlgorithmState::Crc32(state) => state.update(data),
+            AlgorithmState::Crc64Nvme(state) => state.update(data),
             AlgorithmState::Fletcher64(state) => state.update(data),
         }
     }

@@ -69,6 +69,9 @@ fn join(first: &mut Record, later: &Record, conflicts: &mut Vec<Conflict>) {
             None => first.digests.push((algorithm, digest)),
         }
     }
+    if first.parts.is_none() {
+        first.parts.clone_from(&later.parts);
+    }
     match (first.length, later.length) {
         (Some(known), Some(length)) if known != length => dispute(Dispute::Length(known, length)),
         (known, length) => first.length = known.or(length),

@@ -12,7 +12,7 @@ use steadfast_digest::Algorithm;
 use crate::sums::{self, Ending, Line};
 use crate::write::Put;
 use crate::{DocumentPlace, Fault, FaultKind, Format, Record};
-use crate::{bagit, bitrot, chkbit, hashdeep, mhl, mtree, ni, ocfl, sfv, steadfast};
+use crate::{bagit, bitrot, chkbit, hashdeep, mhl, mtree, ni, objects, ocfl, sfv, steadfast};
 
 impl Format {
     /// Bytes of a document that [`Format::detect`] needs.
@@ -42,6 +42,8 @@ fn by_mark(head: &[u8]) -> Option<Format> {
         Some(Format::Steadfast)
     } else if compact.starts_with(chkbit::DATABASE_MAGIC) {
         Some(Format::ChkbitDatabase)
+    } else if objects::MAGICS.iter().any(|magic| compact.starts_with(magic)) {
+        Some(Format::Objects)
     } else if compact.starts_with(b"{\"v\":") {
         Some(Format::Chkbit)
     } else if compact.starts_with(b"{\"") && head.windows(ocfl.len()).any(|part| part == ocfl) {
@@ -130,7 +132,8 @@ pub fn root_of(format: Format, document: &Path) -> PathBuf {
     }
 }
 
-/// Returns the writer of a format; `None` for OCFL and MHL, which are read only, and for `bitrot`,
+/// Returns the writer of a format; `None` for OCFL, MHL and
+/// lists of objects, which are read only, and for `bitrot`,
 /// whose documents are SQLite databases.
 ///
 /// Of records with several digests, only that of `algorithm` is written. Without it all are, or the
@@ -149,7 +152,7 @@ pub fn put(format: Format, algorithm: Option<Algorithm>) -> Option<Box<dyn Put +
         Format::Sfv => Box::new(sfv::SfvLines::default()),
         Format::Ni => Box::new(ni::NiLines { algorithm }),
         Format::Mtree => Box::new(mtree::EntryWriter::new(algorithm)),
-        Format::Ocfl | Format::Mhl | Format::Bitrot => return None,
+        Format::Ocfl | Format::Mhl | Format::Objects | Format::Bitrot => return None,
     })
 }
 
@@ -206,6 +209,7 @@ pub fn read<'a>(
         }
         Format::Sfv => Box::new(sfv::records(reader)),
         Format::Ni => Box::new(ni::records(reader)),
+        Format::Objects => Box::new(objects::records(reader)),
         Format::Ocfl => Box::new(ocfl::records(reader)),
         Format::Mhl => Box::new(mhl::records(reader)),
         Format::Mtree => Box::new(mtree::EntryParser::new(reader)),

@@ -37,6 +37,8 @@ pub enum Format {
     Sfv,
     /// Lists of RFC 6920 names.
     Ni,
+    /// Objects of a store as `rclone lsjson` and `aws s3api` print them; read only.
+    Objects,
     /// OCFL inventories; read only.
     Ocfl,
     /// Specifications of `mtree`.
@@ -56,7 +58,7 @@ impl Format {
 
     /// Returns whether documents of the format can be written.
     pub fn is_writable(self) -> bool {
-        !matches!(self, Format::Ocfl | Format::Mhl)
+        !matches!(self, Format::Ocfl | Format::Mhl | Format::Objects)
     }
 
     /// Returns whether paths may come from Windows, with backslashes between names.

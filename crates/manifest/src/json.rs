@@ -148,6 +148,11 @@ impl<R: BufRead> Json<R> {
         Ok(true)
     }
 
+    /// Skips blanks and returns the byte that follows, which is not consumed; `None` at the end.
+    pub(crate) fn next_byte(&mut self) -> Result<Option<u8>> {
+        self.skip_blanks()
+    }
+
     /// Says whether the next value is a string.
     pub(crate) fn is_string(&mut self) -> Result<bool> {
         Ok(self.skip_blanks()? == Some(b'"'))

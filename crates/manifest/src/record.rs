@@ -6,6 +6,7 @@ use steadfast_digest::{Algorithm, Digest};
 use steadfast_time::Timestamp;
 use steadfast_time::names::NameBuf as _;
 
+use crate::parts::PartsDigest;
 use crate::tag::Tag;
 
 /// The record of one file in a document. Values that the document lacks are absent.
@@ -17,6 +18,8 @@ pub struct Record {
     /// Digests of the contents, at most one per algorithm. Empty if the document has none that this
     /// program supports.
     pub digests: Vec<(Algorithm, Digest)>,
+    /// A digest of parts of the file, if the document has one.
+    pub parts: Option<Box<PartsDigest>>,
     /// Length of the file in bytes.
     pub length: Option<u64>,
     /// When the contents were last modified.
@@ -28,7 +31,7 @@ pub struct Record {
 impl Record {
     pub(crate) fn new(path: Vec<u8>) -> Record {
         let path = PathBuf::from_vec(path);
-        Record { path, digests: Vec::new(), length: None, mtime: None, tagged: None }
+        Record { path, digests: Vec::new(), parts: None, length: None, mtime: None, tagged: None }
     }
 
     /// Makes the record of a tag.
@@ -36,6 +39,7 @@ impl Record {
         Record {
             path,
             digests: vec![(tag.algorithm, tag.digest)],
+            parts: None,
             length: Some(tag.length),
             mtime: Some(Mtime { time: tag.mtime, step: Step::Nanosecond }),
             tagged: Some(Timestamp { seconds: tag.tagged.seconds, nanoseconds: 0 }),

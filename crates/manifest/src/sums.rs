@@ -237,6 +237,7 @@ pub fn tagged_name(algorithm: Algorithm) -> &'static str {
         Algorithm::Xxh3_64 => "XXH3",
         Algorithm::Crc32c => "CRC32C",
         Algorithm::Crc32 => "CRC32",
+        Algorithm::Crc64Nvme => "CRC64NVME",
         Algorithm::Fletcher64 => "FLETCHER64",
     }
 }
@@ -305,7 +306,7 @@ pub(crate) fn records<R: BufRead>(
             line.fault(at + 1, kind, fault.to_string())
         })?;
         let digests = vec![(algorithm, digest)];
-        Ok(Some(Record { path, digests, length: None, mtime: None, tagged: None }))
+        Ok(Some(Record { digests, ..Record::new(path.into_vec()) }))
     })
 }
 

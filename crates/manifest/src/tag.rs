@@ -179,6 +179,7 @@ pub fn algorithm_number(algorithm: Algorithm) -> u8 {
         Algorithm::Crc32 => 11,
         Algorithm::Xxh64 => 12,
         Algorithm::Xxh3_64 => 13,
+        Algorithm::Crc64Nvme => 14,
     }
 }
 

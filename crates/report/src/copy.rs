@@ -233,6 +233,11 @@ pub(crate) fn words(lack: Lack) -> (&'static str, &'static str) {
             "the copies of {files} were read from a server or a FUSE program, which may have \
              answered from its memory (if that is enough: --trust-servers)",
         ),
+        Lack::FromList => (
+            "in a list",
+            "copies of {files} are only in a list, which may be out of date (if that is enough: \
+             --apart --trust-servers)",
+        ),
         Lack::FromCache => {
             ("from a cache", "the copies of {files} were read through a cache, not from the medium")
         }

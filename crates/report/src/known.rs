@@ -101,7 +101,11 @@ impl KnownDocument {
             line.push_str(&format!("  = {}", escape::path(&place.path)));
             let others = places.len() as u64 - 1 + more;
             let others = (others > 0).then(|| format!("{} more", count(others)));
-            let away = (!place.is_there).then(|| "not mounted".to_owned());
+            let away = match (place.is_listed, place.is_there) {
+                (true, _) => Some("by that list".to_owned()),
+                (false, true) => None,
+                (false, false) => Some("not mounted".to_owned()),
+            };
             let remarks: Vec<String> = others.into_iter().chain(away).collect();
             if !remarks.is_empty() {
                 line.push_str(&format!(" ({})", remarks.join("; ")));

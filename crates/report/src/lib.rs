@@ -39,8 +39,6 @@ pub mod audit;
 pub mod status;
 pub mod metrics;
 pub mod premis;
-#[cfg(feature = "companions")]
-pub mod objects;
 pub mod probe;
 pub mod qos;
 #[cfg(feature = "companions")]

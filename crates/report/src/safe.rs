@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use steadfast::safe::{Grade, Lack, SafeFile, SafePlace, SafeSummary};
+use steadfast::safe::{Grade, Lack, SafeFile, SafeList, SafePlace, SafeSummary};
 use steadfast::{ExitStatus, Notice, Verdict};
 
 use crate::copy::{CopyDocument, words};
@@ -15,6 +15,8 @@ use crate::output::Output;
 use crate::repair::withheld_json;
 use crate::result_document::ResultDocument;
 use crate::units::counted;
+
+const DAY_S: u64 = 86_400;
 
 /// Appends what is said of copies that exist.
 #[derive(Clone, Debug)]
@@ -135,10 +137,12 @@ impl ResultDocument for SafeDocument {
                 .field("exit_status", summary.exit_status())
                 .field("files", summary.answer.files())
                 .field("bytes_read", summary.bytes_read)
+                .field("lists", summary.lists.iter().map(list_object).collect::<Vec<_>>())
                 .field("elapsed_ns", summary.elapsed_ns);
             write_summary(&object, &mut output.answer);
         } else {
-            self.words.write_last_line(&summary.answer, output);
+            let line = format!("{}{}\n", self.words.last_line(&summary.answer), by_lists(summary));
+            output.answer.extend_from_slice(line.as_bytes());
         }
         summary.exit_status()
     }
@@ -146,6 +150,23 @@ impl ResultDocument for SafeDocument {
 
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Returns the age of the lists that were asked: what was deleted since is not known.
+fn by_lists(summary: &SafeSummary) -> String {
+    let said = summary.lists.iter().map(|list| {
+        let age = match list.age_s / DAY_S {
+            0 => "less than a day old".to_owned(),
+            days => format!("{} old", counted(days, "day", "days")),
+        };
+        format!("the list {} is {age}", escape::path(&list.path))
+    });
+    let said: Vec<String> = said.collect();
+    if said.is_empty() { String::new() } else { format!(" ({})", said.join("; ")) }
+}
+
+fn list_object(list: &SafeList) -> JsonObject<'_> {
+    JsonObject::at(&list.path).field("age_s", list.age_s)
 }
 
 fn place_object(place: &SafePlace) -> JsonObject<'_> {

@@ -154,6 +154,7 @@ pub fn algorithm_title(algorithm: Algorithm) -> &'static str {
         Algorithm::Xxh3_64 => "XXH3-64",
         Algorithm::Crc32c => "CRC-32C",
         Algorithm::Crc32 => "CRC-32",
+        Algorithm::Crc64Nvme => "CRC-64/NVME",
         Algorithm::Fletcher64 => "Fletcher-64",
     }
 }

@@ -352,6 +352,7 @@ pub(crate) fn proof_words(grade: Grade) -> &'static str {
     match grade {
         Grade::Medium => "read back from the drive itself",
         Grade::Tree => "kept in the file system's tree, and read through its cache",
+        Grade::Listed => "in a list, and not read",
         Grade::Server => "as a server answers, maybe from its memory",
         Grade::Cache => "read through a cache, not from the drive",
         Grade::Memory => "in memory, gone when the machine is switched off",

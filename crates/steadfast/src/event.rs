@@ -205,6 +205,8 @@ pub struct FileReading {
     pub origin: Option<Origin>,
     /// Whether the contents were read for an earlier path of the same file (a hard link).
     pub linked: bool,
+    /// Whether the file has the digest of parts of its reference, if that has one and it is known.
+    pub has_parts: Option<bool>,
     /// The status of a file that was not read, because its length decided the verdict.
     pub resized: Option<Resized>,
     /// Whether the file was skipped because its contents are not on this machine. False if that

@@ -8,6 +8,7 @@
 
 mod archive;
 mod folders;
+mod list;
 mod reading;
 mod worklist;
 
@@ -78,6 +79,8 @@ pub struct KnownPlace {
     /// Whether it is there, with the length, the times and the inode of its record. False if its
     /// volume is not mounted, so the record is all that is known.
     pub is_there: bool,
+    /// Whether it is in a list, whose path its path begins with.
+    pub is_listed: bool,
 }
 
 /// The result for one file.
@@ -164,8 +167,8 @@ pub enum KnownResult {
 type KnownMonitor<'a> = dyn ResultMonitor<KnownResult> + 'a;
 
 /// Finds out which contents of a selection are in archives. An archive is a directory, with a
-/// catalogue at or above it or with tags, or the file of a catalogue, whose volume need not be
-/// mounted. A path of the selection may be the file of a catalogue, too.
+/// catalogue at or above it or with tags, a list of digests, or the file of a catalogue, whose
+/// volume need not be mounted. A path of the selection may be the file of a catalogue, too.
 ///
 /// # Errors
 /// If an archive cannot be used, an option is not valid, or the system lacks something.
@@ -329,7 +332,8 @@ fn searched(
                 "the catalogue there is of another tree: only the tags of its files are used";
             monitor.notice(&Notice::new(text).at(&archive.named()));
         }
-        let unrecorded = archive.list_tags(at, &mut list, (search.within, options))?;
+        let mut tell = |notice: Notice| monitor.notice(&notice);
+        let unrecorded = archive.list_tags(at, &mut list, (search.within, options), &mut tell)?;
         if unrecorded > 0 {
             let files = counted(unrecorded, "file", "files");
             let text = format!("nothing is known of {files} that no record describes");

@@ -72,6 +72,12 @@ pub(crate) trait ByteSink: Send {
     /// Receives the next bytes.
     fn take(&mut self, data: &[u8]);
 
+    /// Notes in the event of a file that was read completely what the bytes were, before
+    /// [`Task::conclude`].
+    fn close(&mut self, event: &mut FileEvent) {
+        let _ = event;
+    }
+
     /// Ends a file that was read completely, after [`Task::conclude`].
     fn finish(self: Box<Self>, event: &mut FileEvent);
 }

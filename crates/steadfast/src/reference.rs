@@ -12,6 +12,7 @@ use steadfast_sys::file::Timestamp;
 use crate::manifest::{Record, Step};
 use crate::verdict::{ChangeEvidence, Judgement, LengthNow, Verdict};
 use steadfast_manifest::foreign::{ForeignTag, ForeignTime, Resolution};
+use steadfast_manifest::parts::PartsDigest;
 use steadfast_manifest::tag::Tag;
 
 pub(crate) use foreign::agrees;
@@ -23,6 +24,8 @@ pub struct Reference {
     pub source: &'static str,
     /// Digests of the file's contents, one for each algorithm, the strongest first.
     pub digests: Vec<(Algorithm, Digest)>,
+    /// A digest of parts of the file, if the record has no better one.
+    pub parts: Option<Box<PartsDigest>>,
     /// Length in bytes.
     pub length: Option<u64>,
     /// When the contents were last modified, with the recorded precision.
@@ -36,6 +39,8 @@ pub struct Reference {
 pub struct Computed<'a> {
     /// The computed digests.
     pub digests: &'a [(Algorithm, Digest)],
+    /// Whether the file has the record's digest of parts; `None` if that is not known.
+    pub has_parts: Option<bool>,
     /// Length in bytes.
     pub length: u64,
     /// The file's modification time before and after reading.
@@ -48,6 +53,7 @@ impl Reference {
         Reference {
             source,
             digests: vec![(tag.algorithm, tag.digest)],
+            parts: None,
             length: Some(tag.length),
             mtime: Some(ForeignTime { time: tag.mtime, resolution: Resolution::Tick }),
             recorded: Some(tag.tagged),
@@ -59,6 +65,7 @@ impl Reference {
         Reference {
             source: tag.kind.name(),
             digests: vec![(tag.algorithm, tag.digest)],
+            parts: None,
             length: tag.length,
             mtime: tag.mtime,
             recorded: tag.tagged,
@@ -75,9 +82,10 @@ impl Reference {
         let mtime = record
             .mtime
             .map(|mtime| ForeignTime { time: mtime.time, resolution: resolution(mtime.step) });
-        let Record { mut digests, length, tagged, .. } = record;
+        let Record { mut digests, parts, length, tagged, .. } = record;
         digests.sort_by_key(|(algorithm, _)| weakness(*algorithm));
-        Reference { source: "manifest", digests, length, mtime, recorded: tagged }
+        let parts = parts.filter(|_| digests.is_empty());
+        Reference { source: "manifest", digests, parts, length, mtime, recorded: tagged }
     }
 
     /// Judges a file by its length alone, if that differs from the record.
@@ -88,7 +96,9 @@ impl Reference {
         evidence: impl FnOnce() -> ChangeEvidence,
     ) -> Option<Judgement> {
         let differs = self.length.is_some_and(|recorded| recorded != length);
-        differs.then(|| self.judge(&Computed { digests: &[], length, mtime }, evidence))
+        differs.then(|| {
+            self.judge(&Computed { digests: &[], has_parts: None, length, mtime }, evidence)
+        })
     }
 
     /// Judges a file that was read completely. At least one digest must have an algorithm of both.
@@ -107,7 +117,7 @@ impl Reference {
         });
         let (mut compared, mut same) =
             (false, self.length.is_none_or(|length| length == found.length));
-        for equal in common {
+        for equal in common.chain(found.has_parts) {
             compared = true;
             same &= equal;
         }
@@ -161,6 +171,7 @@ mod tests {
         Reference {
             source: "manifest",
             digests: vec![(Algorithm::Sha256, digest(1)), (Algorithm::Blake3, digest(2))],
+            parts: None,
             length: Some(10),
             mtime: mtime
                 .map(|mtime| ForeignTime { time: at(mtime), resolution: Resolution::Second }),
@@ -186,7 +197,7 @@ mod tests {
             (Some(90), Some(101), &other, 10, Verdict::Modified),
         ];
         for (row, (mtime, recorded, digests, length, verdict)) in rows.into_iter().enumerate() {
-            let found = Computed { digests, length, mtime: at(100) };
+            let found = Computed { digests, has_parts: None, length, mtime: at(100) };
             let judged = reference(mtime, recorded).judge(&found, || ChangeEvidence::NotKnown);
             assert_eq!(judged.verdict, verdict, "row {row}");
         }
@@ -196,11 +207,15 @@ mod tests {
     fn every_common_digest_counts_and_one_there_must_be() {
         let not_known = || ChangeEvidence::NotKnown;
         let both = [(Algorithm::Sha256, digest(1)), (Algorithm::Blake3, digest(7))];
-        let found = Computed { digests: &both, length: 10, mtime: at(0) };
+        let found = Computed { digests: &both, has_parts: None, length: 10, mtime: at(0) };
         assert_eq!(reference(None, None).judge(&found, not_known).verdict, Verdict::Differs);
         let none = [(Algorithm::Md5, digest(1))];
-        let found = Computed { digests: &none, length: 10, mtime: at(0) };
+        let found = Computed { digests: &none, has_parts: None, length: 10, mtime: at(0) };
         assert_eq!(reference(None, None).judge(&found, not_known).verdict, Verdict::Unreadable);
+        for (has_parts, verdict) in [(true, Verdict::Intact), (false, Verdict::Differs)] {
+            let found = Computed { has_parts: Some(has_parts), ..found };
+            assert_eq!(reference(None, None).judge(&found, not_known).verdict, verdict);
+        }
     }
 
     #[test]
@@ -209,7 +224,7 @@ mod tests {
         let strongest = [Sha256, Sha512, Sha384, Blake3, Blake2b, Sha1, Md5, Xxh3_128, Crc32];
         let digests = strongest.iter().rev().map(|&of| (of, digest(1))).collect();
         let path = "file".into();
-        let record = Record { path, digests, length: None, mtime: None, tagged: None };
+        let record = Record { path, digests, parts: None, length: None, mtime: None, tagged: None };
         let digests = Reference::of_record(record).digests;
         assert_eq!(digests.into_iter().map(|(of, _)| of).collect::<Vec<_>>(), strongest);
     }

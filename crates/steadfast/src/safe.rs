@@ -14,7 +14,7 @@ use strum::{IntoStaticStr, VariantArray};
 pub use device::{Apartness, Device, Grade};
 pub(crate) use device::{Devices, UncachedFile};
 pub(crate) use existing::left_out;
-pub use existing::{SafeFile, SafePlace, SafeRequest, SafeSummary, safe};
+pub use existing::{SafeFile, SafeList, SafePlace, SafeRequest, SafeSummary, safe};
 pub(crate) use held_path::{FileIdentity, FileSum, HeldPath, held_folders};
 pub(crate) use missing::missing_files;
 
@@ -54,6 +54,8 @@ pub enum Lack {
     NotTold,
     /// A server may have answered from its memory.
     FromServer,
+    /// A place is in a list, and nobody read it.
+    FromList,
     /// It was read through a cache, which proves nothing about the medium.
     FromCache,
     /// It is kept in the tree of the file system, which was not read past its cache.
@@ -68,7 +70,7 @@ pub enum Lack {
 
 impl Lack {
     /// Every lack, the most serious first.
-    pub const ALL: [Lack; 19] = *Lack::VARIANTS.as_array().expect("there are nineteen lacks");
+    pub const ALL: [Lack; 20] = *Lack::VARIANTS.as_array().expect("there are twenty lacks");
 
     /// Returns the name in lower case, as in JSON.
     pub fn name(self) -> &'static str {
@@ -162,7 +164,7 @@ pub struct SafeRule {
     pub copies: usize,
     /// Whether the user knows that places are two which the system does not tell apart.
     pub apart: bool,
-    /// Whether what a server answers counts.
+    /// Whether what a server answers counts, and with `apart` what a list says.
     pub servers: bool,
     /// Whether what is kept in the tree of a file system counts.
     pub tree: bool,
@@ -199,6 +201,7 @@ impl SafeRule {
                 (Grade::Memory, _) => Lack::FromMemory,
                 (Grade::Cache, _) => Lack::FromCache,
                 (Grade::Server, _) if !self.servers => Lack::FromServer,
+                (Grade::Listed, _) if !(self.servers && self.apart) => Lack::FromList,
                 (Grade::Tree, _) if !self.tree => Lack::FromTree,
                 (_, Apartness::Untold) if !self.apart => Lack::NotTold,
                 _ => {

@@ -143,14 +143,7 @@ const BORDERS: &[Border] = &[
     Border {
         names: &["exists()", "try_exists", "is_dir()", "fs::metadata", "symlink_metadata"],
         within: "",
-        homes: &[
-            "crates/codesign/",
-            "crates/measure/",
-            "crates/objects/",
-            "crates/probe/",
-            "crates/sys/",
-            "xtask/",
-        ],
+        homes: &["crates/codesign/", "crates/measure/", "crates/probe/", "crates/sys/", "xtask/"],
         tests: true,
         message: "whether a name is there is `presence` or `is_folder` of `beneath`",
     },

@@ -28,12 +28,13 @@ const SYNONYMS: &[Synonym] = &[
             "crates/codesign/",
             "crates/digest/",
             // Names in a protocol contain it.
-            "crates/objects/",
             "crates/report/src/sums",
             "crates/report/tests/it/sums.rs",
             "crates/manifest/",
             "docs/design/",
             "docs/formats/",
+            // An option of the AWS tools.
+            "docs/reference/objects.md",
             "docs/style.md",
             "testdata/",
             // A key of Cargo's lock file.

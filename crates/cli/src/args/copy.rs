@@ -14,9 +14,10 @@ use super::{AlgorithmArg, EngineArgs, OutputArgs, PathArgs, WalkArgs, When, name
 /// Say which files are in other archives already, and where.
 ///
 /// Compares contents, whatever the names. An archive is a directory with a catalogue or with tags,
-/// or the file of a catalogue, whose volume need not be mounted. A file with a tag that is up to
-/// date is not read; others are read once. A place whose file changed since it was recorded does
-/// not count. Folders whose files are all in one folder of an archive are named at the end.
+/// a list of digests, or the file of a catalogue, whose volume need not be mounted. A file with a
+/// tag that is up to date is not read; others are read once. A place whose file changed since it
+/// was recorded does not count. Folders whose files are all in one folder of an archive are named
+/// at the end.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -27,7 +28,7 @@ Examples:
 Exit status: 0 every file is in an archive; 1 some are nowhere else; 2 could not tell (unreadable, \
 no file found, usage); 130 interrupted. 1 outranks 2.")]
 pub(crate) struct KnownArgs {
-    /// Search in TREE, a directory or the file of a catalogue. Repeatable
+    /// Search in TREE, a directory, a list or the file of a catalogue. Repeatable
     #[arg(long = "in", value_name = "TREE", required = true)]
     pub(crate) archives: Vec<PathBuf>,
     #[command(flatten)]
@@ -78,7 +79,7 @@ pub(crate) struct SafeArgs {
     #[arg(long)]
     apart: bool,
     /// Accept what a server or a FUSE program answers. It may come from its memory and not from
-    /// its medium
+    /// its medium. With --apart, also what a list says
     #[arg(long)]
     trust_servers: bool,
     /// Accept small files that Btrfs keeps in its tree, if they cannot be read past its cache
@@ -109,7 +110,7 @@ Exit status: 0 it is safe to erase; 1 something is in too few places; 2 could no
 (unreadable, read through a cache, devices not told apart, no file found, usage); 130 \
 interrupted.")]
 pub(crate) struct SafeVerbArgs {
-    /// Search for copies in TREE, a directory or the file of a catalogue. Repeatable
+    /// Search for copies in TREE, a directory, a list or the file of a catalogue. Repeatable
     #[arg(long = "in", value_name = "TREE", required = true)]
     pub(crate) archives: Vec<PathBuf>,
     #[command(flatten)]

@@ -127,7 +127,7 @@ const RARE: [&str; 71] = [
 
 /// The environment variables that the program reads, with the verbs whose pages have them; none for
 /// all verbs.
-const ENVIRONMENT: [(&[&str], &str, &str); 10] = [
+const ENVIRONMENT: [(&[&str], &str, &str); 8] = [
     (
         &["check", "update"],
         "STEADFAST_IGNORE_CTIME",
@@ -156,18 +156,6 @@ const ENVIRONMENT: [(&[&str], &str, &str); 10] = [
         &[],
         "NO_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM, CI, PATH",
         "Whether output has colours, and where other programs are found.",
-    ),
-    (
-        &["check"],
-        "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_PROFILE, \
-         AWS_SHARED_CREDENTIALS_FILE, AWS_CONFIG_FILE",
-        "The keys for a store, or the profile and the files that have them, by default \
-         ~/.aws/credentials and ~/.aws/config.",
-    ),
-    (
-        &["check"],
-        "AWS_REGION, AWS_DEFAULT_REGION, AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_CA_BUNDLE",
-        "The region and address of a store, and the certificates to trust.",
     ),
     (
         &["measure"],
@@ -343,8 +331,7 @@ mod tests {
     #[test]
     fn every_verb_stands_in_one_group() {
         let command = Cli::command();
-        let verbs = command.get_subcommands().map(|verb| verb.get_name());
-        let mut verbs: Vec<&str> = verbs.filter(|verb| !verb.starts_with("objects-")).collect();
+        let mut verbs: Vec<&str> = command.get_subcommands().map(|verb| verb.get_name()).collect();
         let others = OTHERS.iter().flat_map(|(_, verbs)| *verbs);
         let mut grouped: Vec<&str> = FIRST.iter().chain(others).copied().collect();
         verbs.sort_unstable();
@@ -373,8 +360,7 @@ mod tests {
         }
         let all = all_verbs(false);
         let command = Cli::command();
-        let verbs = command.get_subcommands();
-        for verb in verbs.filter(|verb| !verb.get_name().starts_with("objects-")) {
+        for verb in command.get_subcommands() {
             let line = format!("  {:VERB_LEN$}  {}", verb.get_name(), verb.get_about().unwrap());
             assert!(all.lines().any(|other| other == line), "{line}\n{all}");
         }
@@ -469,7 +455,7 @@ mod tests {
         let described: BTreeSet<&str> = help.split(|c: char| !is_of_name(c)).collect();
         let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let mut read = BTreeSet::new();
-        for name in ["cli", "sys", "serve", "objects"] {
+        for name in ["cli", "sys", "serve"] {
             for file in sources(&crates.join(name).join("src")) {
                 let source = fs::read_to_string(&file).unwrap();
                 let source = source.split("#[cfg(test)]").next().unwrap();
@@ -486,7 +472,7 @@ mod tests {
         for name in &read {
             assert!(described.contains(name.as_str()), "{name} is not described");
         }
-        assert!(read.contains("HOME") && read.contains("AWS_PROFILE"), "{read:?}");
+        assert!(read.contains("HOME"), "{read:?}");
     }
 
     fn is_of_name(letter: char) -> bool {

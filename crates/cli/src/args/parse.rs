@@ -4,13 +4,12 @@
 //! file. Therefore the verbs of everyday use are first tried alone. Help and messages come from the
 //! whole command, which also parses everything else.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 
 use clap::Args as _;
+use clap::error::ErrorKind;
 
-use super::{
-    CHECK_OBJECTS, CheckArgs, Cli, HashArgs, IMPORT_OBJECTS, ShowArgs, TagArgs, UpdateArgs,
-};
+use super::{CheckArgs, Cli, HashArgs, ShowArgs, TagArgs, UpdateArgs, store};
 
 impl Cli {
     /// Parses the words of a command line, the program's name first.
@@ -18,27 +17,11 @@ impl Cli {
     /// # Errors
     /// If they ask for help, or are not understood.
     pub(crate) fn of_words(words: &[OsString]) -> Result<Cli, clap::Error> {
-        let words = &routed(words);
+        if let Some(advice) = store::advice(words) {
+            return Err(clap::Error::raw(ErrorKind::ValueValidation, advice));
+        }
         by_verb_alone(words).map_or_else(|| Cli::of_all_verbs(words), Ok)
     }
-}
-
-/// Leads `check` of a store's address, and `import` of its report, to the verbs that they are to
-/// the parser.
-fn routed(words: &[OsString]) -> Vec<OsString> {
-    let mut routed = words.to_vec();
-    let (_, rest) = words.split_at(words.len().min(2));
-    let verb = match words.get(1).and_then(|verb| verb.to_str()) {
-        Some("check") if rest.iter().any(|word| begins(word, "s3://")) => CHECK_OBJECTS,
-        Some("import") if rest.iter().any(|word| begins(word, "--of")) => IMPORT_OBJECTS,
-        _ => return routed,
-    };
-    routed[1] = verb.into();
-    routed
-}
-
-fn begins(word: &OsStr, with: &str) -> bool {
-    word.as_encoded_bytes().starts_with(with.as_bytes())
 }
 
 /// Parses the words if they begin with a verb of everyday use, and nothing is wrong with them.

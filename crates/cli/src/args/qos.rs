@@ -71,7 +71,7 @@ impl LevelOf {
         });
         Some(match (verb, part) {
             ("probe" | "status" | "code" | "parity", _) => LevelOf::Work(level),
-            _ if is_other || verb.starts_with("objects-") => LevelOf::Work(level),
+            _ if is_other => LevelOf::Work(level),
             _ => LevelOf::Run(level),
         })
     }

@@ -42,12 +42,6 @@ pub(crate) enum Command {
     Parity(ParityArgs),
     Repair(RepairArgs),
     #[cfg(feature = "companions")]
-    #[command(hide = true)]
-    ObjectsCheck(super::ObjectsCheckArgs),
-    #[cfg(feature = "companions")]
-    #[command(hide = true)]
-    ObjectsImport(super::ObjectsImportArgs),
-    #[cfg(feature = "companions")]
     Measure(super::MeasureArgs),
     Qos(QosArgs),
     #[command(hide = true)]
@@ -194,7 +188,7 @@ Examples:
   steadfast check --quiet --require-tags /srv   for a scheduler: prints only problems
   steadfast check --where ~/Videos/wedding.mkv   which parts are damaged, after tag --pages
   steadfast check photos.par2                   by the PAR2 set of another tool
-  steadfast check s3://archive/photos ~/Pictures   objects of a store; --help after it has more
+  steadfast check --manifest photos.json ~/Pictures   by what rclone lists of a store
 
 Exit status: 0 nothing wrong; 1 something is modified, missing, or with --require-tags untagged; \
 2 could not tell (unreadable, unstable, no file found or judged, usage); 3 something is corrupt \
@@ -218,9 +212,10 @@ pub(crate) struct CheckArgs {
     )]
     pub(crate) require_tags: bool,
     /// Check the files that the manifest FILE names. It has any format that `export` writes, or is
-    /// a database of chkbit or bitrot, an OCFL inventory, or the directory of a BagIt bag; `-` is
-    /// stdin. Names are relative to PATH. Without PATH they are relative to the folder of FILE or,
-    /// if none of them is there, to the working directory
+    /// a database of chkbit or bitrot, an OCFL inventory, what `rclone lsjson --hash -R` or `aws
+    /// s3api` print, or the directory of a BagIt bag; `-` is stdin. Names are relative to PATH.
+    /// Without PATH they are relative to the folder of FILE or, if none of them is there, to the
+    /// working directory
     #[arg(
         long,
         value_name = "FILE",
@@ -230,6 +225,9 @@ pub(crate) struct CheckArgs {
     /// The format of FILE [default: recognised by its name and first bytes]
     #[arg(long, value_name = "NAME", requires = "manifest")]
     pub(crate) format: Option<Format>,
+    /// Names in FILE begin with PREFIX, which is removed
+    #[arg(long, value_name = "PREFIX", requires = "manifest")]
+    pub(crate) strip: Option<PathBuf>,
     /// Also report each file beneath PATH that FILE does not name, with status 1. The payload of a
     /// bag is always compared like this
     #[arg(long, requires = "manifest")]
@@ -500,7 +498,6 @@ Examples:
   steadfast import SHA256SUMS                   names are relative to the folder of the manifest
   steadfast import SHA256SUMS ~/Pictures        names are relative to ~/Pictures
   steadfast import --format hashdeep known.txt /mnt/disk
-  steadfast import job/manifest.json --of s3://archive/photos .   compare a report of a store
 
 Exit status: 0 every file has a tag now; 1 something differs from its record or is missing; 2 some \
 could not be read or tagged; 3 something is corrupt or suspect; 130 interrupted.")]
@@ -511,6 +508,9 @@ pub(crate) struct ImportArgs {
     /// The format of the manifest that PATH names [default: recognised by its name and first bytes]
     #[arg(long, value_name = "NAME")]
     pub(crate) format: Option<Format>,
+    /// Names in the manifest begin with PREFIX, which is removed
+    #[arg(long, value_name = "PREFIX", conflicts_with = "attributes")]
+    pub(crate) strip: Option<PathBuf>,
     /// Also accept digests without a modification time, and read no file
     #[arg(long)]
     pub(crate) trust: bool,

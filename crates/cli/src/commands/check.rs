@@ -72,7 +72,7 @@ fn check_manifest(args: &CheckArgs, manifest: &Path) -> anyhow::Result<ExitStatu
     ensure_plain(&args.paths)?;
     let paths = &args.paths.paths;
     ensure!(paths.len() <= 1, "with --manifest, one PATH says what its names are relative to");
-    let mut document = ManifestDocument::open(manifest, args.format)?;
+    let mut document = ManifestDocument::open(manifest, args.format, args.strip.as_deref())?;
     let command = format!("steadfast check --manifest {}", manifest.display());
     let root = document.find_root(paths.first().map(PathBuf::as_path), &command)?;
     let options = args.paths.walk.empty.choose(args.engine.options());

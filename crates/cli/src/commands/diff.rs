@@ -41,7 +41,7 @@ pub(super) fn run(args: &DiffArgs) -> anyhow::Result<ExitStatus> {
         return console.finish(result);
     }
     // If a part of the manifest cannot be read, no file can be reported as missing from it.
-    let list = ManifestDocument::open(&args.b, args.format)?.list;
+    let list = ManifestDocument::open(&args.b, args.format, None)?.list;
     let list = list.collect::<Result<Vec<_>, _>>().map_err(|unlisted| {
         let document = steadfast_report::escape::path(&unlisted.document);
         anyhow::anyhow!("`{document}`: {}", steadfast_report::escape::text(&unlisted.reason))

@@ -47,11 +47,16 @@ pub(super) struct ManifestDocument {
 }
 
 impl ManifestDocument {
-    /// Opens a manifest; `-` is stdin. If `path` is a directory, opens the bag in it.
+    /// Opens a manifest; `-` is stdin. If `path` is a directory, opens the bag in it. Its names
+    /// begin with `prefix`, which is removed.
     ///
     /// # Errors
     /// If it cannot be opened, or its format is not recognised.
-    pub(super) fn open(path: &Path, format: Option<Format>) -> anyhow::Result<ManifestDocument> {
+    pub(super) fn open(
+        path: &Path,
+        format: Option<Format>,
+        prefix: Option<&Path>,
+    ) -> anyhow::Result<ManifestDocument> {
         let shown = steadfast_report::escape::path(path).to_string();
         if beneath::is_folder(path) {
             ensure!(
@@ -82,7 +87,7 @@ impl ManifestDocument {
             false => PathBuf::from("."),
         };
         let hint = manifest::algorithm_hint(path);
-        let document = path.to_owned();
+        let (document, prefix) = (path.to_owned(), prefix.map(Path::to_owned));
         let around = match format {
             Format::Mhl if is_seekable => MhlSurroundings::of(path),
             _ => MhlSurroundings::default(),
@@ -91,10 +96,16 @@ impl ManifestDocument {
         let records = records.chain(around.records.into_iter().map(Ok)).map(move |record| {
             let unlisted = |reason: String| Unlisted { document: document.clone(), reason };
             let record = record.map_err(|fault| unlisted(fault.to_string()))?;
-            let path = confine(&record.path, format).map_err(|fault| {
-                let path = steadfast_report::escape::path(&record.path);
-                unlisted(format!("`{path}`: {fault}"))
-            })?;
+            let shown = || steadfast_report::escape::path(&record.path);
+            let path = match &prefix {
+                None => &*record.path,
+                Some(prefix) => record.path.strip_prefix(prefix).map_err(|_| {
+                    let prefix = steadfast_report::escape::path(prefix);
+                    unlisted(format!("`{}` does not begin with `{prefix}`", shown()))
+                })?,
+            };
+            let path = confine(path, format)
+                .map_err(|fault| unlisted(format!("`{}`: {fault}", shown())))?;
             Ok((path, Some(Reference::of_record(record))))
         });
         let document = path.to_owned();

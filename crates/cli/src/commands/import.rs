@@ -25,7 +25,8 @@ pub(super) fn run(args: &ImportArgs) -> anyhow::Result<ExitStatus> {
         anyhow::bail!("import needs a FILE, or --attributes");
     };
     ensure!(rest.len() <= 1, "import takes one FILE, and a DIR if its names are relative to that");
-    let mut document = ManifestDocument::open(manifest, args.format).context("cannot import")?;
+    let document = ManifestDocument::open(manifest, args.format, args.strip.as_deref());
+    let mut document = document.context("cannot import")?;
     let command = format!("steadfast import {}", manifest.display());
     let given = rest.first().map(PathBuf::as_path);
     let root = document.find_root(given, &command)?;

@@ -1,85 +1,145 @@
-//! Objects of a store from outside: a frozen report, and what is said where no store can be asked.
+//! Lists of what a store has: checked by, imported, searched, and asked whether a source is safe.
 
-use std::path::Path;
+use std::fs;
 
-use crate::tree::Tree;
+use crate::tree::{Outcome, Tree};
 
-/// A frozen report, and where its objects are.
-const REPORT: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../../testdata/formats/objects/v1/computed/manifest.json"
-);
-const URL: &str = "s3://amzn-s3-demo-bucket1/archive";
+/// The digests of `hello` with a line feed, which is `photos/a.jpg`.
+const SHA256: &str = "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03";
+const MD5: &str = "b1946ac92492d2347c6235b4d2611184";
 
-fn archive() -> Tree {
-    let tree = Tree::new().file("plain.txt", b"123456789").file("damaged.txt", b"damaged");
-    let tree = tree.file("gone.txt", b"gone").file("two words+é.txt", b"123456789");
-    tree.run(["tag", "."]).succeeds();
-    tree
+/// The MD5 of the MD5s of two parts of 8 and 4 MiB of zeros.
+const ETAG: &str = "ebe97f2a4738800fe71edbe389c000a6-2";
+
+const BIG_LEN: usize = 12 << 20;
+
+fn photos() -> Tree {
+    let tree = Tree::new().file("photos/a.jpg", b"hello\n").file("photos/empty", b"");
+    tree.file("photos/big.bin", &vec![0; BIG_LEN])
+}
+
+fn rclone(hashes: &str) -> String {
+    format!(
+        r#"[{{"Path":"a.jpg","Name":"a.jpg","Size":6,"ModTime":"2026-11-28T19:56:26Z","IsDir":false,
+        "Hashes":{{{hashes}}},"Tier":"STANDARD"}}]"#
+    )
+}
+
+fn aws(etag_of_big: &str) -> String {
+    format!(
+        r#"{{"Contents": [
+        {{"Key": "photos/a.jpg", "ETag": "\"{MD5}\"", "Size": 6}},
+        {{"Key": "photos/big.bin", "ETag": "\"{etag_of_big}\"", "Size": {BIG_LEN}}},
+        {{"Key": "photos/empty", "ETag": "\"d41d8cd98f00b204e9800998ecf8427e\"", "Size": 0}}
+        ], "Prefix": "photos/"}}"#
+    )
+}
+
+fn check(tree: &Tree, list: &str) -> Outcome {
+    fs::write(tree.path("list.json"), list).unwrap();
+    tree.run(["check", "-v", "--manifest", "list.json", "--strip", "photos", "photos"])
 }
 
 #[test]
-fn a_report_becomes_verdicts() {
-    assert!(Path::new(REPORT).is_file());
-    let tree = archive();
-    let told = tree.run(["import", REPORT, "--of", URL, ".", "-v"]).ends(1).stdout().to_owned();
-    for line in [
-        "intact          plain.txt  (by SHA-256)\n",
-        "intact          two words+é.txt  (by CRC-64/NVME of the file here)\n",
-        "differs         damaged.txt  (by SHA-256)\n",
-        "missing         gone.txt  (the store: Key not found)\n",
-        "looked at 6 objects in ",
-        "none was downloaded\n",
-    ] {
-        assert!(told.contains(line), "{line}: {told}");
+fn files_are_checked_by_the_digests_of_whole_objects_and_of_their_parts() {
+    let tree = photos();
+    let said = check(&tree, &aws(ETAG)).succeeds();
+    for name in ["a.jpg", "big.bin", "empty"] {
+        let is_intact = |line: &str| line.starts_with("intact") && line.contains(name);
+        assert!(said.stdout().lines().any(is_intact), "{}", said.stdout());
     }
-    let quiet = tree.run(["import", REPORT, "--of", URL, ".", "-q"]).ends(1).stdout().to_owned();
-    assert!(!quiet.contains("intact") && !quiet.contains("looked"), "{quiet}");
-    let words = ["import", REPORT, "--of", URL, ".", "--json", "--no-read"];
-    let objects = tree.run(words).ends(1).objects();
-    assert_eq!(objects[0]["verdict"], "intact");
-    assert_eq!(objects[0]["object"], "archive/plain.txt");
-    assert_eq!(objects[0]["kept"][0]["extent"], "whole");
-    assert_eq!(objects[1]["finding"], "not_comparable");
-    assert!(objects[1].get("verdict").is_none());
-    let summary = &objects.last().unwrap()["summary"];
-    assert_eq!((&summary["objects"], &summary["bytes_downloaded"]), (&6.into(), &0.into()));
-    assert_eq!(summary["found"]["not_comparable"], 1);
+    // Parts of other lengths make another ETag, so one that differs proves nothing.
+    fs::write(tree.path("photos/big.bin"), vec![1; BIG_LEN]).unwrap();
+    let said = check(&tree, &aws(ETAG)).ends(2);
+    let said = format!("{}{}", said.stdout(), said.stderr());
+    assert!(said.contains("unreadable") && said.contains("of its parts"), "{said}");
+    let stated = format!(
+        r#"{{"Key": "photos/big.bin", "ObjectSize": {BIG_LEN}, "ETag": "{ETAG}",
+        "ObjectParts": {{"Parts": [{{"Size": 8388608}}, {{"Size": 4194304}}]}}}}"#
+    );
+    let said = check(&tree, &stated).ends(1);
+    assert!(said.stdout().contains("differs"), "{}", said.stdout());
+    fs::write(tree.path("photos/big.bin"), vec![0; BIG_LEN]).unwrap();
+    check(&tree, &stated).succeeds();
 }
 
 #[test]
-fn without_a_key_or_a_store_nothing_is_said_of_objects() {
-    let tree = archive();
-    let ask = |arguments: &[&str], secret: Option<&str>| {
-        let mut command = tree.command(["check", "s3://bucket", "."]);
-        command.args(arguments).env("HOME", tree.path(""));
-        let others = ["AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL", "AWS_REGION"];
-        for name in others.into_iter().chain(["AWS_ENDPOINT_URL_S3", "AWS_DEFAULT_REGION"]) {
-            command.env_remove(name);
-        }
-        for name in ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"] {
-            match secret {
-                Some(secret) => command.env(name, secret),
-                None => command.env_remove(name),
-            };
-        }
-        let outcome = crate::tree::Outcome::of(&mut command).ends(2);
-        assert!(outcome.stdout().is_empty());
-        outcome.stderr().to_owned()
+fn names_that_leave_the_tree_or_lack_the_prefix_are_refused() {
+    let tree = photos();
+    for name in ["../outside", "/etc/passwd", "photos/../../x", "others/a.jpg"] {
+        let list = format!(r#"[{{"Path": "{name}", "Size": 6, "Hashes": {{"md5": "{MD5}"}}}}]"#);
+        let said = check(&tree, &list).ends(2);
+        assert!(!said.stdout().contains("intact"), "{name}: {}", said.stdout());
+    }
+}
+
+#[test]
+fn a_list_becomes_tags() {
+    let tree = photos();
+    fs::write(tree.path("list.json"), aws(ETAG)).unwrap();
+    tree.run(["import", "--strip", "photos", "list.json", "photos"]).succeeds();
+    tree.run(["check", "--require-tags", "photos"]).succeeds();
+}
+
+#[test]
+fn a_list_is_an_archive_but_only_strong_digests_make_a_source_safe() {
+    let tree = photos();
+    let ask = |words: &[&str]| {
+        let line = words.iter().chain(&["photos/a.jpg", "--in", "list.json"]);
+        tree.run(line.copied().collect::<Vec<_>>())
     };
-    assert!(ask(&[], None).contains("no key was found"));
-    let refused = ask(&["--endpoint", "ftp://127.0.0.1"], Some("verysecret"));
-    assert!(refused.contains("is no address of a store"), "{refused}");
-    // What the profile says besides counts for a key of the environment, and without one.
-    std::fs::create_dir(tree.path(".aws")).unwrap();
-    std::fs::write(tree.path(".aws/config"), "[default]\nregion = b@d\n").unwrap();
-    for (arguments, secret) in [(&[][..], Some("verysecret")), (&["--anonymous"][..], None)] {
-        let refused = ask(arguments, secret);
-        assert!(refused.contains("`b@d` is no name of a region"), "{refused}");
+    fs::write(tree.path("list.json"), rclone(&format!(r#""sha256":"{SHA256}","md5":"{MD5}""#)))
+        .unwrap();
+    let said = ask(&["known"]).succeeds();
+    assert!(said.stdout().contains("list.json/a.jpg (by that list)"), "{}", said.stdout());
+
+    let week_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(7 * 86_400 + 60);
+    let list = fs::File::options().write(true).open(tree.path("list.json")).unwrap();
+    list.set_modified(week_ago).unwrap();
+    for words in [&["safe", "--copies", "1"][..], &["safe", "--copies", "1", "--apart"]] {
+        let said = ask(words).ends(2);
+        assert!(said.stdout().contains("safe to erase: no"), "{}", said.stdout());
+        assert!(said.stdout().contains("only in a list"), "{}", said.stdout());
     }
-    std::fs::remove_dir_all(tree.path(".aws")).unwrap();
-    // Nobody listens at port 1.
-    let gone = ask(&["--endpoint", "http://127.0.0.1:1"], Some("verysecret"));
-    assert!(gone.contains("cannot reach `127.0.0.1:1`"), "{gone}");
-    assert!(!gone.contains("verysecret"));
+    let trusting = ["safe", "--copies", "1", "--apart", "--trust-servers"];
+    let said = ask(&trusting).ends(1);
+    let answer = "safe to erase: yes, but for dates, owner, rights or attributes of 1 file";
+    assert!(said.stdout().contains(answer), "{}", said.stdout());
+    assert!(said.stdout().contains("(the list list.json is 7 days old)"), "{}", said.stdout());
+    let json = ask(&[&trusting[..], &["--json"]].concat()).ends(1).objects();
+    let summary = &json.last().unwrap()["summary"];
+    assert!(summary["lists"][0]["age_s"].as_u64().unwrap() >= 7 * 86_400, "{summary}");
+    assert_eq!(json[0]["places"][0]["proof"], "listed");
+    // One list is one place, however often it names the contents.
+    let said = ask(&["safe", "--apart", "--trust-servers"]).ends(1);
+    assert!(said.stdout().contains("safe to erase: no"), "{}", said.stdout());
+
+    fs::write(tree.path("list.json"), rclone(&format!(r#""md5":"{MD5}""#))).unwrap();
+    let said = ask(&trusting).ends(1);
+    assert!(said.stdout().contains("safe to erase: no"), "{}", said.stdout());
+    assert!(said.stderr().contains("no digest there that proves contents"), "{}", said.stderr());
+    ask(&["known"]).ends(1);
+}
+
+#[test]
+fn a_list_never_lets_a_source_be_moved() {
+    let tree = photos();
+    fs::write(tree.path("list.json"), rclone(&format!(r#""sha256":"{SHA256}""#))).unwrap();
+    let trusting = ["--apart", "--trust-servers", "--copies", "1"];
+    let line = ["move", "--unknown", "--in", "list.json", "photos", "to"];
+    assert_ne!(tree.run(line.into_iter().chain(trusting)).status, 0);
+    assert!(tree.path("photos/a.jpg").exists());
+}
+
+#[test]
+fn the_address_of_a_store_is_answered_with_what_makes_the_list() {
+    let tree = photos();
+    let said = tree.run(["check", "s3://archive/photos", "photos"]).ends(2);
+    assert_eq!(
+        said.stderr(),
+        "error: `s3://archive/photos` is in a store, and Steadfast sends no requests to stores. \
+         Make a list there, and compare with that:\n  \
+         rclone lsjson --hash -R ':s3,provider=AWS,env_auth=true:archive/photos' > photos.json\n  \
+         steadfast check --manifest photos.json photos\n"
+    );
 }

@@ -8,7 +8,7 @@ use crate::{Random, message};
 ///
 /// Sources, in order: FIPS 180-4 examples (SHA-2, SHA-1); RFC 1321 A.5 (MD5); RFC 7693 appendix A
 /// (BLAKE2b); the BLAKE3 and xxHash reference tools; RFC 3720 B.4 and the CRC catalogue's check
-/// values (CRC-32C, CRC-32); Wikipedia's article on Fletcher's sums.
+/// values (CRC-32C, CRC-32, CRC-64/NVME); Wikipedia's article on Fletcher's sums.
 const VECTORS: &[(Algorithm, &[u8], &str)] = &[
     (Algorithm::Sha256, b"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
     (
@@ -44,6 +44,7 @@ const VECTORS: &[(Algorithm, &[u8], &str)] = &[
     (Algorithm::Crc32c, &[0xff; 32], "62a8ab43"),
     (Algorithm::Crc32, b"123456789", "cbf43926"),
     (Algorithm::Crc32, b"", "00000000"),
+    (Algorithm::Crc64Nvme, b"123456789", "ae8b14860a799888"),
     (Algorithm::Fletcher64, b"abcde", "c8c6c527646362c6"),
     (Algorithm::Fletcher64, b"abcdef", "c8c72b276463c8c6"),
     (Algorithm::Fletcher64, b"abcdefgh", "312e2b28cccac8c6"),

@@ -62,6 +62,7 @@ fn algorithm_names_parse_in_every_spelling() {
         ("BLAKE2b-512", Algorithm::Blake2b),
         ("xxh128", Algorithm::Xxh3_128),
         ("CRC-32C", Algorithm::Crc32c),
+        ("CRC64NVME", Algorithm::Crc64Nvme),
         ("Fletcher-64", Algorithm::Fletcher64),
     ] {
         assert_eq!(text.parse(), Ok(algorithm), "{text}");

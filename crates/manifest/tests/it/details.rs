@@ -110,6 +110,7 @@ fn a_specification_that_cannot_be_followed_ends_with_its_fault() {
 #[test]
 fn what_is_written_for_mtree_names_every_directory_once() {
     let record = |name: &str| Record {
+        parts: None,
         path: name.into(),
         digests: vec![(Algorithm::Md5, digest(Algorithm::Md5, b"x"))],
         length: Some(1),
@@ -151,6 +152,7 @@ fn lists_of_columns_are_taken_as_their_header_says() {
 #[test]
 fn untagged_lines_of_two_algorithms_are_not_mixed() {
     let record = |algorithm: Algorithm| Record {
+        parts: None,
         path: "a".into(),
         digests: vec![(algorithm, digest(algorithm, b"x"))],
         length: None,
@@ -169,6 +171,7 @@ fn untagged_lines_of_two_algorithms_are_not_mixed() {
 fn one_algorithm_of_several_is_written_if_asked_for() {
     let algorithms = [Algorithm::Md5, Algorithm::Sha256];
     let record = Record {
+        parts: None,
         path: "a".into(),
         digests: algorithms.map(|known| (known, digest(known, b"x"))).into(),
         length: Some(1),

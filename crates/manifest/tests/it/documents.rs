@@ -64,6 +64,9 @@ const SAMPLES: &[(&str, &str, Format, Names, &str)] = &[
     ("mtree.txt", "spec", Format::Mtree, Names::All, ""),
     ("mtree-full.txt", "spec", Format::Mtree, Names::All, ""),
     ("ocfl-inventory.json", "inventory.json", Format::Ocfl, Names::Utf8, "v1/content"),
+    ("rclone.json", "objects.json", Format::Objects, Names::Plain, ""),
+    ("aws-heads.json", "objects.json", Format::Objects, Names::Plain, ""),
+    ("aws-list.json", "objects.json", Format::Objects, Names::Others, ""),
     ("steadfast.jsonl", "tree.jsonl", Format::Steadfast, Names::Others, ""),
 ];
 
@@ -192,6 +195,11 @@ fn what_the_samples_say_beside_digests_is_kept() {
     kept("rhash-sfv.txt", None, None, &[Algorithm::Crc32]);
     kept("b3sum.txt", None, None, &[Algorithm::Blake3]);
     kept("ocfl-inventory.json", None, None, &[Algorithm::Sha512]);
+    let of_rclone = [Algorithm::Crc32, Algorithm::Md5, Algorithm::Sha1, Algorithm::Sha256];
+    kept("rclone.json", Some(5), None, &of_rclone);
+    kept("aws-heads.json", Some(5), None, &[Algorithm::Sha256]);
+    kept("aws-list.json", Some(5), None, &[]);
+    assert!(of("aws-list.json").parts.is_some(), "an ETag proves what it agrees with");
 }
 
 #[test]
@@ -256,6 +264,7 @@ fn every_step_of_time_survives_our_own_format() {
 #[test]
 fn our_own_manifest_has_these_bytes() {
     let record = Record {
+        parts: None,
         path: path(b"a\xff\"\n"),
         digests: vec![
             (Algorithm::Sha256, digest(Algorithm::Sha256, b"alpha\n")),

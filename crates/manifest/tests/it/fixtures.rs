@@ -128,6 +128,7 @@ pub(crate) fn nasty_record(random: &mut Random, algorithms: &[Algorithm], count:
     });
     let seconds = [0, -1, 1_704_164_645, 4_000_000_000, -8_000_000_000];
     Record {
+        parts: None,
         digests: digests.collect(),
         path: nasty_path(random),
         length: Some(*random.pick(&[0, 6, 1 << 40, i64::MAX as u64])),

@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use steadfast_manifest::parts::Division;
 use steadfast_manifest::{Format, Record, algorithm_hint, read};
 
 use crate::documents::{documents, write};
@@ -20,7 +21,11 @@ fn try_document(format: Format, name: &Path, bytes: &[u8]) {
         items += 1;
         assert!(items <= bytes.len() + 2, "more records than bytes");
         match found {
-            Ok(record) => {
+            Ok(mut record) => {
+                if let Some(parts) = record.parts.take() {
+                    assert_eq!(parts.digest.as_bytes().len(), parts.algorithm.digest_len());
+                    assert!((1..=1 + Division::COUNT_MAX).contains(&parts.divisions.len()));
+                }
                 for (algorithm, digest) in &record.digests {
                     assert_eq!(digest.as_bytes().len(), algorithm.digest_len());
                 }

@@ -8,4 +8,5 @@ mod fixtures;
 mod foreign_mutations;
 mod foreign_samples;
 mod fuzz;
+mod objects;
 mod tags;

@@ -426,7 +426,8 @@ fn lines(file: &LookedUp, now: Timestamp) -> Vec<Markup> {
         if !listed(&path) {
             lines.push(html! {
                 "Known: " span .mono { (path) }
-                @if !place.is_there { ", on a drive that is not connected" } "."
+                @if place.is_listed { ", by that list" }
+                @else if !place.is_there { ", on a drive that is not connected" } "."
             });
         }
     }

@@ -173,6 +173,7 @@ impl CopyLists {
         let record = |file: &ListedCopy| Record {
             path: file.relative.clone(),
             digests: file.digests.clone(),
+            parts: None,
             length: Some(file.status.length),
             mtime: None,
             tagged: None,

@@ -1,5 +1,5 @@
-//! An archive: a tree with a catalogue, a catalogue whose tree is not mounted, or a tree of tagged
-//! files.
+//! An archive: a tree with a catalogue, a catalogue whose tree is not mounted, a tree of tagged
+//! files, or a list.
 
 use std::cell::RefCell;
 use std::ffi::OsStr;
@@ -12,12 +12,14 @@ use steadfast_sys::file::{ChangeTimes, Dir, Status};
 use steadfast_sys::storage::{StoragePlace, storage_place};
 
 use super::KnownPlace;
+use super::list::ListedFiles;
 use super::worklist::{DigestFilter, HeldPlace, SeenFile, Worklist};
 use crate::beneath::{self, LastDir};
 use crate::catalogue::{
     Catalogue, CatalogueError, CatalogueErrorKind, RecordedContents, TreeList, is_inside, real_of,
 };
 use crate::error::Error;
+use crate::event::Notice;
 use crate::run::Options;
 use crate::selection::Selection;
 use crate::store::{StoredTag, has_tag, tag_at};
@@ -35,6 +37,8 @@ pub(crate) struct Archive {
     real: PathBuf,
     /// The catalogue of the root, if there is one.
     catalogue: Option<Catalogue>,
+    /// The list that it is, if it is one. Its root is the path of the list.
+    listed: Option<ListedFiles>,
     /// Whether the catalogue that is there is of another tree. It is not used.
     pub(super) is_other: bool,
     /// The part of the tree that was named.
@@ -65,7 +69,22 @@ impl Archive {
         options: &Options,
     ) -> Result<Archive, Error> {
         let real = path.canonicalize();
-        if real.as_ref().is_ok_and(|real| beneath::is_file(real)) {
+        if let Ok(real) = real.as_ref()
+            && beneath::is_file(real)
+        {
+            if let Some(list) = ListedFiles::open(path)? {
+                return Ok(Archive {
+                    root: path.to_owned(),
+                    real: real.clone(),
+                    catalogue: None,
+                    listed: Some(list),
+                    is_other: false,
+                    part: PathBuf::new(),
+                    dir: None,
+                    last: RefCell::default(),
+                    ignores_change_times: options.ignore_change_times,
+                });
+            }
             return Archive::of_catalogue(path, None, (within, options));
         }
         let trees = options.catalogue.trees.as_deref().map(TreeList::at);
@@ -86,6 +105,7 @@ impl Archive {
             root: path.to_owned(),
             real,
             catalogue: None,
+            listed: None,
             is_other,
             part: PathBuf::new(),
             dir: Some(dir),
@@ -110,7 +130,18 @@ impl Archive {
         let (real, part, last) = (root.clone(), part.to_owned(), RefCell::default());
         let ignores_change_times = options.ignore_change_times;
         let catalogue = Some(catalogue);
-        Ok(Archive { root, real, catalogue, is_other, part, dir, last, ignores_change_times })
+        let listed = None;
+        Ok(Archive {
+            root,
+            real,
+            catalogue,
+            listed,
+            is_other,
+            part,
+            dir,
+            last,
+            ignores_change_times,
+        })
     }
 
     /// Returns the algorithms of its catalogue.
@@ -123,7 +154,13 @@ impl Archive {
 
     /// Returns a place of the archive for a report.
     pub(crate) fn place(&self, path: &Path) -> KnownPlace {
-        KnownPlace { path: self.root.join(path), is_there: self.is_mounted() }
+        let is_listed = self.listed.is_some();
+        KnownPlace { path: self.root.join(path), is_there: self.is_mounted(), is_listed }
+    }
+
+    /// Returns the list that it is, if it is one.
+    pub(crate) fn listed(&self) -> Option<&ListedFiles> {
+        self.listed.as_ref()
     }
 
     /// Returns whether its tree is there.
@@ -184,14 +221,20 @@ impl Archive {
         Ok(Some(catalogue.files_beneath(dir)?))
     }
 
-    /// Lists the files of an archive without a catalogue by their tags, if these are up to date.
-    /// Returns how many have none.
+    /// Lists the files of an archive without a catalogue by their tags, if these are up to date, or
+    /// by the list that it is. Returns how many have no tag.
     pub(super) fn list_tags(
         &self,
         at: usize,
         list: &mut Worklist,
         (within, options): (&[PathBuf], &Options),
+        notice: &mut dyn FnMut(Notice),
     ) -> Result<u64, Error> {
+        if let Some(listed) = &self.listed {
+            let all = !list.reads_all();
+            let counts = |algorithm: Algorithm| all || algorithm.proves_sameness();
+            return listed.hold(at, list, counts, notice).map(|()| 0);
+        }
         if self.catalogue.is_some() {
             return Ok(0);
         }

@@ -42,9 +42,10 @@ CREATE TABLE held (
 );
 BEGIN";
 
-/// What makes a place one of a file: the same contents, and not the same inode.
+/// What makes a place one of a file: the same contents, and not the same inode. A list may have no
+/// lengths.
 pub(super) const SAME: &str = "h.digest = d.digest AND h.algorithm = d.algorithm \
-    AND h.length = f.length AND NOT (h.inode = f.inode AND h.device = f.device)";
+    AND (h.length = f.length OR h.length = -1) AND NOT (h.inode = f.inode AND h.device = f.device)";
 
 /// Bits of the filter of digests: 16 MiB. Of a million digests, one in a hundred others passes.
 const FILTER_BITS: usize = 1 << 27;
@@ -83,6 +84,8 @@ pub(crate) struct WantedPlace {
     pub(crate) path: PathBuf,
     /// Its status when it was compared with its record.
     pub(crate) seen: SeenFile,
+    /// Whether a list says so, and nothing of it can be read.
+    pub(crate) is_listed: bool,
 }
 
 /// What was known of a file when it was listed.
@@ -178,6 +181,11 @@ impl Worklist {
         db.execute_batch(TABLES).map_err(failed)?;
         db.set_prepared_statement_cache_capacity(32);
         Ok(Worklist { db, reads_all })
+    }
+
+    /// Returns whether files are read whatever their tags say.
+    pub(super) fn reads_all(&self) -> bool {
+        self.reads_all
     }
 
     pub(super) fn db(&self) -> &Connection {
@@ -288,19 +296,42 @@ impl Worklist {
 
     /// Adds a place of an archive.
     pub(super) fn hold(&mut self, archive: usize, it: &RecordedContents) -> Result<(), Error> {
-        let (dir, name) = split(&it.path);
+        let seen = SeenFile { length: it.tag.length, ..SeenFile::recorded(&it.facts) };
+        self.hold_seen(archive, &it.path, (it.tag.algorithm, &it.tag.digest), seen)
+    }
+
+    /// Adds a place of a list, which may not say how long the file is.
+    pub(super) fn hold_listed(
+        &mut self,
+        archive: usize,
+        path: &Path,
+        digest: (Algorithm, &Digest),
+        length: Option<u64>,
+    ) -> Result<(), Error> {
+        let seen = SeenFile { length: length.unwrap_or(u64::MAX), ..SeenFile::UNKNOWN };
+        self.hold_seen(archive, path, digest, seen)
+    }
+
+    fn hold_seen(
+        &mut self,
+        archive: usize,
+        path: &Path,
+        (algorithm, digest): (Algorithm, &Digest),
+        seen: SeenFile,
+    ) -> Result<(), Error> {
+        let (dir, name) = split(path);
         let insert = || {
             let sql = "INSERT INTO held \
                 (archive, dir, name, algorithm, digest, length, inode, seconds, nanoseconds, \
                 changed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-            let SeenFile { inode, mtime, changed, .. } = SeenFile::recorded(&it.facts);
+            let SeenFile { length, inode, mtime, changed, .. } = seen;
             self.db.prepare_cached(sql)?.execute(params![
                 archive as i64,
                 dir,
                 name,
-                it.tag.algorithm.name(),
-                it.tag.digest.as_bytes(),
-                it.tag.length.cast_signed(),
+                algorithm.name(),
+                digest.as_bytes(),
+                length.cast_signed(),
                 inode.cast_signed(),
                 mtime.seconds,
                 mtime.nanoseconds,
@@ -453,6 +484,7 @@ impl Worklist {
                         archive: archive as usize,
                         path: joined(row, 5)?,
                         seen: SeenFile::at(row, 15)?,
+                        is_listed: false,
                     }),
                     false => file.more += 1,
                 }

@@ -274,14 +274,17 @@ impl Worker<'_> {
         opened: &Opened,
         mut event: Box<FileEvent>,
         outcome: Outcome,
-        sink: Option<Box<dyn ByteSink>>,
+        mut sink: Option<Box<dyn ByteSink>>,
     ) {
         let Opened { file, status, .. } = opened;
         event.reading.origin =
             event.reading.origin.map(|origin| self.shared.engine.confirm(file, status, origin));
         let task = &self.shared.task;
         match outcome {
-            Outcome::Hashed(contents) => task.conclude(file, &mut event, contents),
+            Outcome::Hashed(contents) => {
+                sink.iter_mut().for_each(|sink| sink.close(&mut event));
+                task.conclude(file, &mut event, contents);
+            }
             Outcome::Unhashed => {}
             Outcome::Changed => {
                 event.note_change();

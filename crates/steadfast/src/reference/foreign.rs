@@ -80,7 +80,8 @@ mod tests {
 
     fn judge(stored: &ForeignTag, actual: &Tag) -> Verdict {
         let digests = [(actual.algorithm, actual.digest)];
-        let found = Computed { digests: &digests, length: actual.length, mtime: actual.mtime };
+        let Tag { length, mtime, .. } = *actual;
+        let found = Computed { digests: &digests, has_parts: None, length, mtime };
         Reference::of_foreign(stored).judge(&found, || ChangeEvidence::NotKnown).verdict
     }
 

@@ -2,12 +2,13 @@
 //! tool's record.
 
 use steadfast_digest::Algorithm;
+use steadfast_manifest::parts::PartsHasher;
 use steadfast_sys::file::File;
 
 use super::judge::{judge_undigested, read_nevertheless};
 use super::tag_context::{TagContext, TagLookup};
 use crate::event::FileEvent;
-use crate::pipeline::{Algorithms, Contents, Digests, Plan, Task};
+use crate::pipeline::{Algorithms, ByteSink, Contents, Digests, Plan, Task};
 use crate::reference::Reference;
 use crate::verdict::Verdict;
 
@@ -63,6 +64,30 @@ impl Task for CompareTask {
             believe(event, &own);
         }
     }
+
+    fn sink(&self, event: &FileEvent) -> Option<Box<dyn ByteSink>> {
+        parts_sink(event)
+    }
+}
+
+/// Returns a sink that compares a file with the digest of parts of its reference, if that has one.
+pub(super) fn parts_sink(event: &FileEvent) -> Option<Box<dyn ByteSink>> {
+    let parts = event.reference.as_deref()?.parts.as_deref()?;
+    Some(Box::new(PartsSink(Some(PartsHasher::new(parts)))))
+}
+
+struct PartsSink(Option<PartsHasher>);
+
+impl ByteSink for PartsSink {
+    fn take(&mut self, data: &[u8]) {
+        self.0.iter_mut().for_each(|hasher| hasher.update(data));
+    }
+
+    fn close(&mut self, event: &mut FileEvent) {
+        event.reading.has_parts = self.0.take().and_then(PartsHasher::finalize);
+    }
+
+    fn finish(self: Box<Self>, _event: &mut FileEvent) {}
 }
 
 impl CompareTask {
@@ -105,9 +130,11 @@ fn believe(event: &mut FileEvent, own: &FileEvent) {
     }
 }
 
-/// Returns the algorithms to hash with: the two strongest, if the reference has more.
+/// Returns the algorithms to hash with: the two strongest, if the reference has more. Besides a
+/// digest of parts, which a sink compares, SHA-256 is computed.
 pub(super) fn algorithms(reference: &Reference) -> Option<Algorithms> {
-    let mut algorithms = reference.digests.iter().map(|(algorithm, _)| *algorithm);
+    let by_parts = reference.parts.iter().map(|_| Algorithm::Sha256);
+    let mut algorithms = reference.digests.iter().map(|(algorithm, _)| *algorithm).chain(by_parts);
     let first = algorithms.next()?;
     Some(algorithms.next().map_or(Algorithms::one(first), |other| Algorithms::two(first, other)))
 }

@@ -6,11 +6,11 @@ use steadfast_digest::Digest;
 use steadfast_sys::file::File;
 
 use super::check::first_foreign;
-use super::compare::algorithms;
+use super::compare::{algorithms, parts_sink};
 use super::judge::judge_undigested;
 use super::tag_context::{TagContext, TagLookup};
 use crate::event::{Action, FileError, FileEvent};
-use crate::pipeline::{Contents, Plan, Task};
+use crate::pipeline::{ByteSink, Contents, Plan, Task};
 use crate::reference::{Reference, agrees};
 use crate::store::Replaces;
 use crate::store::foreign::{self, ExistingTag, ForeignKind};
@@ -36,7 +36,7 @@ impl Task for ImportTask {
             TagLookup::Unreadable => return Plan::Done,
         }
         let recorded = match event.reference.take() {
-            Some(listed) if listed.digests.is_empty() => {
+            Some(listed) if algorithms(&listed).is_none() => {
                 event.reference = Some(listed);
                 judge_undigested(event);
                 return Plan::Done;
@@ -81,6 +81,10 @@ impl Task for ImportTask {
             event.verdict = None;
             self.context.write(file, event, &actual, Replaces::Nothing, Action::Tagged);
         }
+    }
+
+    fn sink(&self, event: &FileEvent) -> Option<Box<dyn ByteSink>> {
+        parts_sink(event)
     }
 }
 

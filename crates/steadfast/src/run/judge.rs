@@ -63,8 +63,14 @@ impl TagContext {
         let Contents { digests, length, mtime } = contents;
         let mut computed = vec![(hashed.first, digests.first)];
         computed.extend(hashed.second.zip(digests.second));
-        let found = Computed { digests: &computed, length, mtime };
+        let found =
+            Computed { digests: &computed, has_parts: event.reading.has_parts, length, mtime };
         let judged = reference.judge(&found, || self.evidence(file, event));
+        if judged.verdict == Verdict::Unreadable {
+            let reason = "the digest of its record may be that of its parts, whose lengths are not \
+                          recorded";
+            event.trouble = Some(FileError::new("compare it", reason));
+        }
         event.judged(judged);
         event.actual = Some(self.tag_of(hashed.first, digests.first, length, mtime));
     }
@@ -142,14 +148,16 @@ pub(super) fn judge_known(
     let &(algorithm, _) = reference.digests.first()?;
     let (length, mtime) = (actual.length, actual.mtime);
     let digests = &[(algorithm, digest)];
-    let judged = reference.judge(&Computed { digests, length, mtime }, evidence);
+    let found = Computed { digests, has_parts: None, length, mtime };
+    let judged = reference.judge(&found, evidence);
     Some((judged, Tag { algorithm, digest, ..*actual }))
 }
 
 /// Judges a file whose record has no digest that this program can compute.
 pub(super) fn judge_undigested(event: &mut FileEvent) {
     let judged = event.reference.as_deref().zip(event.visit.status).map(|(reference, status)| {
-        let found = Computed { digests: &[], length: status.length, mtime: status.mtime };
+        let Status { length, mtime, .. } = status;
+        let found = Computed { digests: &[], has_parts: None, length, mtime };
         reference.judge(&found, || ChangeEvidence::NotKnown)
     });
     let judged = judged.unwrap_or(Verdict::Unreadable.into());

@@ -5,7 +5,7 @@ use steadfast_sys::file::File;
 use super::check::CheckTask;
 use super::compare::CompareTask;
 use crate::event::FileEvent;
-use crate::pipeline::{Contents, Plan, Task};
+use crate::pipeline::{ByteSink, Contents, Plan, Task};
 
 /// Checks every file of a list.
 pub(super) struct ListedTask {
@@ -26,5 +26,9 @@ impl Task for ListedTask {
             Some(_) => self.by_list.conclude(file, event, contents),
             None => self.by_tag.conclude(file, event, contents),
         }
+    }
+
+    fn sink(&self, event: &FileEvent) -> Option<Box<dyn ByteSink>> {
+        self.by_list.sink(event)
     }
 }

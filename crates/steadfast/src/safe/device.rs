@@ -26,6 +26,8 @@ pub enum Grade {
     Tree,
     /// They came from a server or another program, past the cache of this machine.
     Server,
+    /// Nothing was read: a list says so.
+    Listed,
     /// They may have come from a cache.
     Cache,
     /// They are in memory, and gone when the machine is switched off.
@@ -36,7 +38,7 @@ pub enum Grade {
 
 impl Grade {
     /// Every grade, the best first.
-    pub const ALL: [Grade; 6] = *Grade::VARIANTS.as_array().expect("there are six grades");
+    pub const ALL: [Grade; 7] = *Grade::VARIANTS.as_array().expect("there are seven grades");
 
     /// Returns the name in lower case, as in JSON.
     pub fn name(self) -> &'static str {
@@ -82,6 +84,11 @@ impl Device {
     fn of_path(folder: &Path) -> Option<Device> {
         let is_empty = folder.as_os_str().is_empty();
         Device::of(if is_empty { Path::new(".") } else { folder }).ok()
+    }
+
+    /// Returns the device of what a list names, whose number tells it from those of other lists.
+    pub(super) fn listed(number: usize) -> Device {
+        Device { number: u64::MAX - 8 - number as u64, ..Device::unknown() }
     }
 
     /// Returns a device of which the system tells nothing.

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use steadfast_digest::{Algorithm, Digest};
 use steadfast_sys::cache;
-use steadfast_sys::file::{File, Status};
+use steadfast_sys::file::{File, Status, Timestamp};
 
 use super::{
     Device, Devices, FileIdentity, FileSum, Grade, HeldPath, Lack, SafeAnswer, SafeRule,
@@ -86,6 +86,15 @@ pub struct SafeFile {
     pub trouble: Option<String>,
 }
 
+/// A list that was asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SafeList {
+    /// Its path.
+    pub path: PathBuf,
+    /// How old it is, by the modification time of its file.
+    pub age_s: u64,
+}
+
 /// The result.
 #[derive(Clone, Debug, Default)]
 #[must_use]
@@ -97,6 +106,8 @@ pub struct SafeSummary {
     pub bytes: u64,
     /// Bytes that were read, of the source and of the copies.
     pub bytes_read: u64,
+    /// The lists that were asked.
+    pub lists: Vec<SafeList>,
     /// What was left out of the source.
     pub skipped: Skipped,
     /// Time that it took, in nanoseconds.
@@ -141,7 +152,12 @@ pub fn safe(
         true => archives.iter().map(Archive::named).collect(),
         false => within.clone(),
     };
-    let named: Vec<PathBuf> = archives.iter().map(Archive::named).collect();
+    let now = (options.now)();
+    let age_s = |made: Timestamp| now.seconds.saturating_sub(made.seconds).max(0).cast_unsigned();
+    let listed = archives.iter().filter_map(|it| Some((it.named(), it.listed()?.made)));
+    summary.lists.extend(listed.map(|(path, made)| SafeList { path, age_s: age_s(made) }));
+    let trees = archives.iter().filter(|it| it.listed().is_none());
+    let named: Vec<PathBuf> = trees.map(Archive::named).collect();
     let devices = Devices::beneath(selection.roots.iter().chain(&selection.listed).chain(&named));
     let mut proof = Proving {
         request,
@@ -156,10 +172,13 @@ pub fn safe(
     let mut outcome = Ok(());
     list.each_file(PLACES_MAX, &mut |mut file| {
         file.places.retain_mut(|place| {
-            let path = archives[place.archive].path_of(&place.path);
-            let is_there = path.is_some();
+            let archive = &archives[place.archive];
+            place.is_listed = archive.listed().is_some();
+            let path = archive.path_of(&place.path);
+            let path = path.or_else(|| place.is_listed.then(|| archive.place(&place.path).path));
+            let is_known = path.is_some();
             place.path = path.unwrap_or_default();
-            is_there
+            is_known
         });
         waiting.push(file);
         if waiting.len() >= BATCH_LEN && outcome.is_ok() {
@@ -234,7 +253,8 @@ impl Proving<'_> {
         let mut by_algorithm: HashMap<Algorithm, Vec<PathBuf>> = HashMap::new();
         for file in &files {
             let Some((algorithm, _)) = &file.found_by else { continue };
-            let paths = file.places.iter().map(|place| place.path.clone());
+            let places = file.places.iter().filter(|place| !place.is_listed);
+            let paths = places.map(|place| place.path.clone());
             let found = by_algorithm.entry(proving(*algorithm)).or_default();
             found.extend(paths);
             // A digest that proves nothing found the places, so all are read for another one.
@@ -321,7 +341,13 @@ impl Proving<'_> {
         });
         let wanted = found_by.flatten();
         let (mut proofs, mut places) = (Vec::new(), Vec::new());
-        for WantedPlace { path, seen, .. } in file.places {
+        for WantedPlace { path, seen, archive, is_listed } in file.places {
+            if is_listed {
+                // Its digest is that of this reading of the source.
+                proofs.push((Device::listed(archive), Grade::Listed));
+                places.push(SafePlace { path, grade: Some(Grade::Listed) });
+                continue;
+            }
             let place = read
                 .get(&path)
                 .filter(|place| place.length == file.seen.length && wanted == Some(place.digest));
@@ -402,12 +428,21 @@ impl Proving<'_> {
             return Ok(());
         }
         let own = Belongings::of(&file)?;
-        let proved = judged.places.iter().filter(|place| place.grade.is_some());
+        let is_read = |place: &&SafePlace| place.grade.is_some_and(|grade| grade != Grade::Listed);
+        let proved = judged.places.iter().filter(is_read);
         let lacking = proved.filter_map(|place| {
             let there = Belongings::of(&open(&self.within, &place.path).ok()?).ok()?;
             Some(own.lacking_of(&there, &file, &judged.path))
         });
-        judged.withheld = lacking.min_by_key(Vec::len).unwrap_or_default();
+        let least = lacking.min_by_key(Vec::len);
+        judged.withheld = match judged.places.iter().any(|place| is_read(&place)) {
+            true => least.unwrap_or_default(),
+            false => vec![Withheld {
+                path: judged.path.clone(),
+                what: "dates, owner, rights and attributes".to_owned(),
+                reason: "a list does not have them".to_owned(),
+            }],
+        };
         judged.lack = (!judged.withheld.is_empty()).then_some(Lack::Belongings);
         Ok(())
     }

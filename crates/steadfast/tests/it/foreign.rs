@@ -49,7 +49,7 @@ pub(crate) fn judge(path: &Path) -> Verdict {
         Err(_) => return Verdict::Unreadable,
     };
     let Tag { algorithm, digest, length, mtime, .. } = actual(path, stored.algorithm);
-    let found = Computed { digests: &[(algorithm, digest)], length, mtime };
+    let found = Computed { digests: &[(algorithm, digest)], has_parts: None, length, mtime };
     Reference::of_foreign(&stored).judge(&found, || ChangeEvidence::NotKnown).verdict
 }
 

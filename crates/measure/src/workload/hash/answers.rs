@@ -43,6 +43,7 @@ pub(in crate::workload) const ANSWERS: &[(Algorithm, &[u8], &str)] = &[
     (Algorithm::Xxh3_64, b"abc", "78af5f94892f3950"),
     (Algorithm::Crc32c, b"123456789", "e3069283"),
     (Algorithm::Crc32, b"123456789", "cbf43926"),
+    (Algorithm::Crc64Nvme, b"123456789", "ae8b14860a799888"),
     (Algorithm::Fletcher64, b"abcdefgh", "312e2b28cccac8c6"),
 ];
 

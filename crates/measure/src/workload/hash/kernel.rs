@@ -110,6 +110,7 @@ fn library(algorithm: Algorithm) -> &'static str {
         Algorithm::Xxh3_128 | Algorithm::Xxh64 | Algorithm::Xxh3_64 => "twox-hash",
         Algorithm::Crc32c => "crc32c",
         Algorithm::Crc32 => "crc32fast",
+        Algorithm::Crc64Nvme => "crc-fast",
     }
 }
 

@@ -18,7 +18,7 @@ use crate::cost::Stage;
 use crate::event::{FileError, FileEvent};
 use crate::pipeline::job::{Batch, Item, Opened, Running, Small};
 use crate::pipeline::links::Claim;
-use crate::pipeline::outcome::{FileHasher, Outcome};
+use crate::pipeline::outcome::Outcome;
 use crate::pipeline::{Plan, Shared};
 use crate::walk::Entry;
 
@@ -222,13 +222,14 @@ impl Worker<'_> {
     fn read_unsized(&mut self, opened: Opened, mut event: Box<FileEvent>, target: &mut [u8]) {
         let Shared { engine, lanes, .. } = self.shared;
         let lanes = lanes.now();
-        let mut hasher = FileHasher::new(opened.algorithms, None);
-        let mut length = 0;
+        let mut hasher = self.hasher(&opened, &event);
+        let (mut length, mut sink) = (0, None);
         let outcome = loop {
             match engine.read_at(&opened.file, target, length) {
                 Ok(0) => match opened.file.status() {
                     Ok(after) if held_still(&opened.status, &after) => {
                         hasher.hash_alone(&[], true, lanes);
+                        sink = hasher.take_sink();
                         break hasher.finalize(length, opened.status.mtime);
                     }
                     Ok(_) => break Outcome::Changed,
@@ -245,7 +246,7 @@ impl Worker<'_> {
         };
         event.reading.bytes = length;
         event.reading.elapsed_ns += self.clock.lap(Stage::Read);
-        self.conclude(&opened, event, outcome);
+        self.conclude_with(&opened, event, outcome, sink);
         self.clock.lap(Stage::Store);
     }
 
