@@ -7,8 +7,7 @@ and `relic` said where they are on the PATH. For rcodesign the Python package `a
 do, which carries the same library. Ends with 1 if an alteration was not found that must be.
 
 With `--times N` the table is of how long verifying each file takes, in N rounds in which everybody
-has a turn; with `--prices N` of what `code cost` told beforehand and what the check then took; with
-`--samples` of what each of them says of the files as they are.
+has a turn; with `--samples` of what each of them says of the files as they are.
 Files are in the page cache. On a machine that is busy, `chrt -f 10` in front of it helps.
 
     python3 bench/codesign.py target/release/steadfast --apple-root ROOT.cer FILE...
@@ -269,33 +268,11 @@ def print_times(args):
             print("| " + " | ".join(row) + " |", flush=True)
 
 
-def print_prices(args):
-    print("| code | to read | predicted ms, median (range) | took | predicted ÷ took |")
-    print("| --- | --- | --- | --- | --- |")
-    for path in args.files:
-        told, took, read = [], [], 0
-        for _ in range(args.prices):
-            for verb, kept in (("cost", told), ("verify", took)):
-                said = timed([args.command, "code", verb, "--json", path])[0].splitlines()
-                first, last = json.loads(said[0]), json.loads(said[-1])
-                if verb == "cost":
-                    read = first["read_bytes"]
-                    kept.append(first["predicted_ns"] / 1e6)
-                else:
-                    kept.append(last["summary"]["elapsed_ns"] / 1e6)
-        row = [os.path.basename(path), f"{read / 1e6:.2f} MB"]
-        row += [f"{statistics.median(kept):.2f} ({min(kept):.2f} to {max(kept):.2f})"
-                for kept in (told, took)]
-        row.append(f"{statistics.median(told) / statistics.median(took):.2f}")
-        print("| " + " | ".join(row) + " |", flush=True)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("command", help="the steadfast program")
     parser.add_argument("--apple-root", help="the certificate that relic is to trust")
     parser.add_argument("--times", type=int, metavar="N", help="how long it takes, in N rounds")
-    parser.add_argument("--prices", type=int, metavar="N", help="what was told of that, N times")
     parser.add_argument("--samples", action="store_true", help="each FILE as it is")
     parser.add_argument("files", nargs="+")
     args = parser.parse_args()
@@ -303,8 +280,6 @@ def main():
         return print_samples(args)
     if args.times:
         return print_times(args)
-    if args.prices:
-        return print_prices(args)
     sys.exit(alterations(args))
 
 

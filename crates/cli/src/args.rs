@@ -55,7 +55,7 @@ pub(crate) use meant::WholeSystemArg;
 pub(crate) use measure::cipher_worker;
 #[cfg(feature = "companions")]
 pub(crate) use measure::{MeasureArgs, MeasureCommand, RecordArgs, ReportArgs};
-pub(crate) use pages::{FsVerityArgs, KeepPagesArgs};
+pub(crate) use pages::KeepPagesArgs;
 pub(crate) use parity::{
     ParityArgs, ParityCommand, ParityDropArgs, ParityMadeArgs, ParityPlaceArgs,
 };
@@ -73,8 +73,8 @@ pub(crate) use serve::ServeArgs;
 pub(crate) use shard::{MergeArgs, ShardArgs};
 pub(crate) use usual::{ignores_change_times, usual_options};
 pub(crate) use verbs::{
-    CheckArgs, Command, DiffArgs, ExportArgs, HashArgs, ImportArgs, InitArgs, ProbeArgs, ShowArgs,
-    TagArgs, UntagArgs, UpdateArgs,
+    CheckArgs, Command, DiffArgs, ExportArgs, HashArgs, ImportArgs, InitArgs, ShowArgs, TagArgs,
+    UntagArgs, UpdateArgs,
 };
 
 /// Steadfast finds the files that changed without you, and mends them.

@@ -27,7 +27,6 @@ mod pages;
 mod par2;
 mod parity;
 mod premis;
-mod probe;
 mod qos;
 mod repair;
 mod safe;
@@ -102,7 +101,6 @@ pub(crate) fn dispatch(Cli { command, level }: &Cli) -> anyhow::Result<u8> {
         Command::Move(args) => copy::run(&args.copy, true),
         Command::Safe(args) => safe::run(args),
         Command::Known(args) => known::run(args),
-        Command::Probe(args) => probe::run(args),
         Command::Status(args) => status::run(args),
         Command::Schedule(args) => schedule::run(args),
         Command::Alert(args) => alert::run(args),

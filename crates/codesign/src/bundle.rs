@@ -9,7 +9,6 @@ mod enclosing;
 mod flattened;
 mod layout;
 mod pattern;
-mod estimate;
 mod resources;
 mod root;
 mod rules;
@@ -33,7 +32,6 @@ use crate::binary::Binary;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{CodeFinding, FindingKind, Severity};
 use crate::hash::HashType;
-use crate::meter::Meter;
 use crate::pages::Surroundings;
 use crate::signature::Signature;
 use crate::superblob::Slot;
@@ -139,8 +137,7 @@ impl<'a> Bundle<'a> {
         hashes
     }
 
-    /// Compares the resources with their seal. With a meter only some of them are read, so only the
-    /// meter's figures mean anything.
+    /// Compares the resources with their seal.
     ///
     /// The result is empty if the executable is not signed: without a signature nothing is sealed,
     /// and the verdict on the executable says so.
@@ -148,7 +145,6 @@ impl<'a> Bundle<'a> {
         &self,
         (strict, deep): (bool, bool),
         workers: NonZeroUsize,
-        meter: Option<&Meter>,
     ) -> Resources {
         let signatures = self.signatures();
         let mut found = Resources::default();
@@ -170,7 +166,6 @@ impl<'a> Bundle<'a> {
                     strict,
                     deep,
                     workers: workers.get(),
-                    meter,
                 };
                 found = check.run();
                 if !bound {

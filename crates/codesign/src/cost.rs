@@ -1,7 +1,6 @@
 //! Computes what a full check would read and hash, without doing it.
 //!
-//! A check reads each byte once and hashes it once for each kind of digest. How long that takes is
-//! predicted by `estimate`.
+//! A check reads each byte once and hashes it once for each kind of digest.
 
 use steadfast_digest::Algorithm;
 

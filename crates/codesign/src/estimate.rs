@@ -1,69 +1,53 @@
-//! Predicts what a full check costs: the bytes it reads and hashes, and the time it takes.
-//!
-//! The time is measured by running the check with a [`Meter`]: everything is done except most of
-//! the hashing, of which only samples are hashed.
+//! What a full check costs: the bytes that it reads and hashes, and how long hashing them takes.
 
+use std::num::NonZeroUsize;
+
+use steadfast_digest::{Algorithm, AlgorithmHasher, LastPage, PageHasher};
 use steadfast_sys::clock;
 
 use crate::bundle::{Bundle, EntryKind, SealedForm, Subtree, joined};
 use crate::code::Code;
 use crate::cost::VerifyCost;
 use crate::error::{Error, ErrorKind};
-use crate::meter::Meter;
-use crate::pages::PageChoice;
-use crate::verify::VerifyOptions;
+use crate::pages::lanes_for;
 
-/// What a full check would take on this machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VerifyEstimate {
-    /// The amount of work.
-    pub cost: VerifyCost,
-    /// Bytes that were hashed for the estimate.
-    pub tried_bytes: u64,
-    /// How long all hashing would take where only samples were hashed.
-    pub hashing_ns: u64,
-    /// How long everything else took: listing, reading signatures, public keys, and hashing where
-    /// the input was short enough to be hashed whole.
-    pub rest_ns: u64,
-    /// Bytes of the executable, or of the image.
-    pub len_bytes: u64,
-    /// How many of them were in the page cache before; `None` if that is not known.
-    pub cached_bytes: Option<u64>,
+/// Bytes that are hashed to measure a rate: a few milliseconds of work.
+const SAMPLE_LEN: usize = 8 << 20;
+
+/// The length of the pages of most signatures.
+const PAGE_LEN: NonZeroUsize = NonZeroUsize::new(4 << 10).expect("it has bytes");
+
+impl VerifyCost {
+    /// Returns how long hashing all of it takes in so many threads, by the rates at which one
+    /// thread hashes a sample in memory now. Reading comes on top of it.
+    pub fn hashing_ns(&self, workers: NonZeroUsize) -> u64 {
+        let sample = vec![0x5a; SAMPLE_LEN];
+        let each_ns = self.hashed().iter().map(|(algorithm, bytes)| {
+            let begun_ns = clock::monotonic_ns();
+            hash(*algorithm, &sample);
+            let sample_ns = clock::monotonic_ns() - begun_ns;
+            u128::from(sample_ns) * u128::from(*bytes) / SAMPLE_LEN as u128
+        });
+        let all_ns = each_ns.sum::<u128>() / workers.get() as u128;
+        u64::try_from(all_ns).unwrap_or(u64::MAX)
+    }
 }
 
-impl VerifyEstimate {
-    /// Returns how long a check would take.
-    pub fn predicted_ns(&self) -> u64 {
-        self.hashing_ns + self.rest_ns
+fn hash(algorithm: Algorithm, sample: &[u8]) {
+    if algorithm == Algorithm::Sha256 {
+        let lanes = lanes_for(sample.len() as u64);
+        let mut pages = PageHasher::new(lanes, PAGE_LEN, LastPage::AsIs);
+        pages.update(sample, |digest| {
+            std::hint::black_box(digest.as_bytes()[0]);
+        });
+        return;
     }
+    let mut hasher = AlgorithmHasher::new(algorithm);
+    hasher.update(sample);
+    std::hint::black_box(hasher.finalize());
 }
 
 impl Code<'_> {
-    /// Predicts how long verifying with these options takes, by doing part of it.
-    ///
-    /// The first call in a process finds nothing of the program in memory, and so does the first
-    /// check in a process.
-    ///
-    /// # Errors
-    /// As [`Code::verify`]; and if sealed files cannot be opened.
-    pub fn estimate(&self, options: &VerifyOptions) -> Result<VerifyEstimate, Error> {
-        let cached_bytes = self.source().cached_bytes();
-        let options = VerifyOptions { pages: PageChoice::All, ..options.clone() };
-        let meter = Meter::default();
-        let begun_ns = clock::monotonic_ns();
-        self.verify_metered(&options, Some(&meter))?;
-        let elapsed_ns = clock::monotonic_ns() - begun_ns;
-        let measured = meter.total();
-        Ok(VerifyEstimate {
-            cost: self.cost(options.deep)?,
-            tried_bytes: measured.tried_bytes,
-            hashing_ns: measured.whole_ns,
-            rest_ns: elapsed_ns.saturating_sub(measured.tried_ns) + measured.beside_ns,
-            len_bytes: self.source().len_bytes(),
-            cached_bytes,
-        })
-    }
-
     /// Returns what verifying would read and hash; with `deep`, nested code too.
     ///
     /// # Errors

@@ -100,6 +100,6 @@ impl DiskImage {
         options: &PageCheckOptions,
     ) -> Option<Result<BytesVerdict, Error>> {
         let sealed = self.sealed(source)?;
-        Some(sealed.check_bytes(&self.surroundings(), &PageChoice::All, options, None))
+        Some(sealed.check_bytes(&self.surroundings(), &PageChoice::All, options))
     }
 }

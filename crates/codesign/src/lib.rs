@@ -31,7 +31,6 @@ mod strict;
 mod cost;
 
 // The bytes: pages and slots against their digests.
-mod meter;
 mod stream;
 mod share;
 mod pages;
@@ -79,7 +78,6 @@ pub use coverage::{Coverage, CoveredRange, RangeCover};
 pub use directory::CodeDirectory;
 pub use entitlements::Entitlements;
 pub use error::{Error, ErrorKind};
-pub use estimate::VerifyEstimate;
 pub use fat::Container;
 pub use finding::{Aspect, CodeFinding, CodeOutcome, FindingKind, FindingPlace, Severity};
 pub use form::FileForm;

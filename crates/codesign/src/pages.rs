@@ -21,10 +21,11 @@ use crate::error::Error;
 use crate::finding::{CodeFinding, FindingKind, FindingPlace, Severity};
 use crate::hash::{CdHash, HashType};
 use crate::macho::{MachO, MachSegment};
-use crate::meter::Meter;
 use crate::signature::Signature;
 use crate::superblob::Slot;
 use steadfast_sys::source::ReadAt;
+
+pub(crate) use lanes::lanes_for;
 
 /// How many damaged ranges of one directory become findings, since a finding takes a hundred times
 /// the memory of a range. One more finding says that there are others.
@@ -215,20 +216,8 @@ impl MachSlice {
         pages: &PageChoice,
         options: &PageCheckOptions,
     ) -> Result<BytesVerdict, Error> {
-        self.check_bytes_with(source, surroundings, pages, options, None)
-    }
-
-    /// Checks the bytes, with a meter if only the time is wanted.
-    pub(crate) fn check_bytes_with(
-        &self,
-        source: &dyn ReadAt,
-        surroundings: &Surroundings<'_>,
-        pages: &PageChoice,
-        options: &PageCheckOptions,
-        meter: Option<&Meter>,
-    ) -> Result<BytesVerdict, Error> {
         let mut verdict = match self.sealed(source) {
-            Some(sealed) => sealed.check_bytes(surroundings, pages, options, meter)?,
+            Some(sealed) => sealed.check_bytes(surroundings, pages, options)?,
             None if self.is_unsigned() => BytesVerdict::unsigned(),
             None => BytesVerdict::unreadable(),
         };
@@ -336,8 +325,7 @@ impl BytesVerdict {
 }
 
 impl Sealed<'_> {
-    /// Checks the bytes. With a meter only some pages are read, so only the meter's figures mean
-    /// anything.
+    /// Checks the bytes.
     ///
     /// # Errors
     /// `Usage` if the pages asked for do not exist.
@@ -346,7 +334,6 @@ impl Sealed<'_> {
         surroundings: &Surroundings<'_>,
         pages: &PageChoice,
         options: &PageCheckOptions,
-        meter: Option<&Meter>,
     ) -> Result<BytesVerdict, Error> {
         let wanted = plan::wanted(self, pages)?;
         let mut verdict = BytesVerdict::new();
@@ -356,7 +343,7 @@ impl Sealed<'_> {
             verdict.findings.extend(found);
         }
         slots::check(self, surroundings, &mut verdict);
-        let outcome = read::check(self, &wanted, options, meter);
+        let outcome = read::check(self, &wanted, options);
         verdict.read_bytes = outcome.read_bytes;
         for (directory, of_directory) in
             self.signature.directories().iter().zip(outcome.directories)

@@ -10,8 +10,6 @@ mod slices;
 use std::borrow::Cow;
 use std::thread;
 
-use steadfast_sys::clock;
-
 pub use self::nested::NestedVerification;
 use self::nested::verify_nested;
 use crate::apple::AppleError;
@@ -25,7 +23,6 @@ use crate::entitlements::Entitlements;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{CodeFinding, CodeOutcome, FindingKind, Severity};
 use crate::hash::CdHash;
-use crate::meter::Meter;
 use crate::package::Package;
 use crate::pages::{BytesState, BytesVerdict, PageCheckOptions, PageChoice, SlotState};
 use crate::plist::Value;
@@ -107,7 +104,7 @@ impl Code<'_> {
                 return Err(Error::new(ErrorKind::Usage, text));
             }
         }
-        let mut verification = self.verify_at(options, None, 0)?;
+        let mut verification = self.verify_at(options, 0)?;
         let unmet = self.unmet_conditions(options, &verification);
         verification.findings.extend(unmet);
         Ok(verification)
@@ -143,21 +140,7 @@ impl Code<'_> {
         Value::parse(self.surroundings().info_plist?).ok()
     }
 
-    /// Runs a check for the meter alone. It hashes only samples, so there is no result.
-    pub(crate) fn verify_metered(
-        &self,
-        options: &VerifyOptions,
-        meter: Option<&Meter>,
-    ) -> Result<(), Error> {
-        self.verify_at(options, meter, 0).map(drop)
-    }
-
-    fn verify_at(
-        &self,
-        options: &VerifyOptions,
-        meter: Option<&Meter>,
-        depth: usize,
-    ) -> Result<CodeVerification, Error> {
+    fn verify_at(&self, options: &VerifyOptions, depth: usize) -> Result<CodeVerification, Error> {
         let mut verification = CodeVerification {
             kind: self.kind(),
             parts: Vec::new(),
@@ -178,7 +161,7 @@ impl Code<'_> {
             return Ok(verification);
         }
         for part in parts {
-            verification.parts.push(self.verify_part(&part, options, meter)?);
+            verification.parts.push(self.verify_part(&part, options)?);
         }
         if self.kind() == CodeKind::DiskImage {
             verification.leave_out_contents(options.deep);
@@ -194,14 +177,11 @@ impl Code<'_> {
         let whole = options.pages == PageChoice::All && (depth == 0 || options.deep);
         // Without a signature nothing is sealed, so there is no result for the resources.
         if whole && !bundle.signatures().is_empty() {
-            let resources = bundle.check_resources(
-                (options.strict, options.deep),
-                options.check.workers,
-                meter,
-            );
+            let resources =
+                bundle.check_resources((options.strict, options.deep), options.check.workers);
             let versions = bundle.other_versions()?;
             for item in resources.nested.iter().chain(&versions) {
-                let nested = verify_nested(bundle, item, options, meter, depth + 1);
+                let nested = verify_nested(bundle, item, options, depth + 1);
                 verification.nested.push(nested);
             }
             verification.resources = Some(resources);
@@ -234,9 +214,8 @@ impl Code<'_> {
         &self,
         part: &CodePart<'_>,
         options: &VerifyOptions,
-        meter: Option<&Meter>,
     ) -> Result<PartVerification, Error> {
-        let (mut bytes, signer) = self.bytes_and_signer(part, options, meter)?;
+        let (mut bytes, signer) = self.bytes_and_signer(part, options)?;
         if options.strict {
             bytes.refuse_unchecked();
         }
@@ -310,7 +289,6 @@ impl Code<'_> {
         &self,
         part: &CodePart<'_>,
         options: &VerifyOptions,
-        meter: Option<&Meter>,
     ) -> Result<(BytesVerdict, Option<SignerVerdict>), Error> {
         let judge = || part.signature.map(|one| SignerVerdict::prepared(one, &options.trusted));
         let workers = match options.pages {
@@ -318,18 +296,11 @@ impl Code<'_> {
             _ => 1,
         };
         if workers == 1 {
-            return Ok((self.check_part(part, options, meter)?, judge()));
-        }
-        if let Some(meter) = meter {
-            let begun_ns = clock::monotonic_ns();
-            let signer = judge();
-            let took_ns = clock::monotonic_ns() - begun_ns;
-            meter.beside(took_ns, took_ns / workers);
-            return Ok((self.check_part(part, options, Some(meter))?, signer));
+            return Ok((self.check_part(part, options)?, judge()));
         }
         thread::scope(|scope| {
             let beside = thread::Builder::new().spawn_scoped(scope, judge);
-            let bytes = self.check_part(part, options, None);
+            let bytes = self.check_part(part, options);
             let signer = match beside {
                 Ok(beside) => beside.join().expect("judging does not panic"),
                 // Without another thread, this one does it.
@@ -343,14 +314,11 @@ impl Code<'_> {
         &self,
         part: &CodePart<'_>,
         options: &VerifyOptions,
-        meter: Option<&Meter>,
     ) -> Result<BytesVerdict, Error> {
         let (surroundings, pages, check) = (self.surroundings(), &options.pages, &options.check);
         match (part.slice, part.sealed(self.source())) {
-            (Some(slice), _) => {
-                slice.check_bytes_with(self.source(), &surroundings, pages, check, meter)
-            }
-            (None, Some(sealed)) => sealed.check_bytes(&surroundings, pages, check, meter),
+            (Some(slice), _) => slice.check_bytes(self.source(), &surroundings, pages, check),
+            (None, Some(sealed)) => sealed.check_bytes(&surroundings, pages, check),
             // The findings of an image say why its signature cannot be read.
             (None, None) if !self.findings().is_empty() && self.kind() == CodeKind::DiskImage => {
                 Ok(BytesVerdict::unreadable())

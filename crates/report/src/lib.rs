@@ -39,7 +39,6 @@ pub mod audit;
 pub mod status;
 pub mod metrics;
 pub mod premis;
-pub mod probe;
 pub mod qos;
 #[cfg(feature = "companions")]
 pub mod code;

@@ -1,6 +1,6 @@
-//! Reports on files by page: fs-verity digests, verdicts, and the place of damage.
+//! Reports on files by page: verdicts, and the place of damage.
 //!
-//! In: a digest, or a file that was verified by kept leaves. Out: bytes, with every name escaped.
+//! In: a file that was verified by kept leaves. Out: bytes, with every name escaped.
 //! `docs/reference/pages.md` specifies the JSON form. A run uses the same words for the damaged
 //! pages of a corrupt file.
 
@@ -9,7 +9,6 @@ use std::path::Path;
 
 use steadfast::pages::Damage;
 use steadfast::run::Verified;
-use steadfast::verity::VerityDigest;
 
 use crate::escape;
 use crate::json::{JsonObject, write_object};
@@ -17,15 +16,6 @@ use crate::units;
 
 /// Most ranges in a run's line about a corrupt file.
 const RANGES_IN_LINE: usize = 4;
-
-/// Appends a digest as `fsverity digest` prints it; without names if `compact`.
-pub fn write_digest(path: &Path, digest: &VerityDigest, compact: bool, out: &mut Vec<u8>) {
-    let line = match compact {
-        true => format!("{}\n", digest.digest),
-        false => format!("{digest} {}\n", escape::path(path)),
-    };
-    out.extend_from_slice(line.as_bytes());
-}
 
 /// Appends a verdict and every damaged range.
 pub fn write_verified_text(path: &Path, verified: &Verified, out: &mut Vec<u8>) {

@@ -15,7 +15,7 @@ use super::steps::{PROGRAM, cargo, target_folder};
 const LEAN: [&str; 2] = ["--package", "steadfast-cli"];
 
 /// What is left out, as words that ask for it, with the feature that it needs.
-const ABSENT: [([&str; 2], &str); 4] =
+const ABSENT: [([&str; 2], &str); 3] =
     [(["code", "."], "companions"), (["measure", "."], "companions"), (["serve", "."], "serve")];
 
 pub(super) fn lean(session: &mut Session) -> anyhow::Result<()> {

@@ -78,7 +78,6 @@ const BORDERS: &[Border] = &[
         homes: &[
             "crates/sys/",
             // Tries operations of other programs.
-            "crates/probe/src/",
             "crates/steadfast/benches/",
         ],
         tests: true,
@@ -143,7 +142,7 @@ const BORDERS: &[Border] = &[
     Border {
         names: &["exists()", "try_exists", "is_dir()", "fs::metadata", "symlink_metadata"],
         within: "",
-        homes: &["crates/codesign/", "crates/measure/", "crates/probe/", "crates/sys/", "xtask/"],
+        homes: &["crates/codesign/", "crates/measure/", "crates/sys/", "xtask/"],
         tests: true,
         message: "whether a name is there is `presence` or `is_folder` of `beneath`",
     },

@@ -47,11 +47,11 @@ const OTHERS: [(&str, &[&str]); 5] = [
         &["tag", "untag"],
     ),
     ("Companions", &["code", "measure", "qos"]),
-    ("Help", &["help", "probe"]),
+    ("Help", &["help"]),
 ];
 
 /// Options that `-h` does not show.
-const RARE: [&str; 71] = [
+const RARE: [&str; 68] = [
     "against",
     "alerts-within",
     "algorithm",
@@ -60,11 +60,9 @@ const RARE: [&str; 71] = [
     "backend",
     "base-path",
     "behind-proxy",
-    "block-size",
     "brief",
     "catalogue",
     "cdhash",
-    "compact",
     "convert",
     "csv",
     "days",
@@ -104,7 +102,6 @@ const RARE: [&str; 71] = [
     "requirement",
     "result",
     "resume",
-    "salt",
     "sample",
     "seed",
     "sessions",

@@ -1,50 +1,10 @@
-//! What `hash --fs-verity` takes, and what the verbs that tag say of pages.
+//! What the verbs that tag say of pages.
 
-use anyhow::bail;
 use clap::Args;
-use steadfast::Algorithm;
 use steadfast::pages::PagesUse;
 use steadfast::verity::{VerityHash, VerityParams};
 
 use super::quantity;
-
-/// Digests of fs-verity instead of ordinary ones.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Digests of fs-verity")]
-pub(crate) struct FsVerityArgs {
-    /// Print fs-verity digests of files, as `fsverity digest` does, by sha256 or sha512
-    #[arg(long, conflicts_with_all = ["check", "tag", "zero", "json", "csv", "files_from"])]
-    pub(crate) fs_verity: bool,
-
-    /// Divide the file, and the tree above it, into pages of SIZE: a power of two, 1KiB to 64KiB
-    #[arg(long, value_name = "SIZE", default_value = "4096", value_parser = page_len)]
-    block_size: usize,
-
-    /// Hash these bytes before every page: up to 32, in hexadecimal
-    #[arg(long, value_name = "HEX", value_parser = salt, requires = "fs_verity")]
-    salt: Option<Salt>,
-
-    /// Print only digests
-    #[arg(long, requires = "fs_verity")]
-    pub(crate) compact: bool,
-}
-
-impl FsVerityArgs {
-    /// Returns how trees are made.
-    ///
-    /// # Errors
-    /// If fs-verity does not have the algorithm.
-    pub(crate) fn params(&self, algorithm: Option<Algorithm>) -> anyhow::Result<VerityParams> {
-        let hash = match algorithm {
-            None | Some(Algorithm::Sha256) => VerityHash::Sha256,
-            Some(Algorithm::Sha512) => VerityHash::Sha512,
-            Some(_) => bail!("fs-verity has the algorithms sha256 and sha512"),
-        };
-        let salt = self.salt.as_ref().map_or(&[][..], |salt| &salt.0);
-        let params = VerityParams::new(hash, self.block_size, salt);
-        Ok(params.expect("the arguments were looked at one by one"))
-    }
-}
 
 /// Whether leaves are kept with tags.
 #[derive(Debug, Args)]
@@ -75,10 +35,6 @@ impl KeepPagesArgs {
     }
 }
 
-/// Bytes that are hashed before every page.
-#[derive(Clone, Debug)]
-struct Salt(Vec<u8>);
-
 /// Reads a length that pages may have.
 fn page_len(text: &str) -> Result<usize, String> {
     let len = usize::try_from(quantity::bytes(text)?).map_err(|_| "out of range".to_owned())?;
@@ -86,36 +42,9 @@ fn page_len(text: &str) -> Result<usize, String> {
     params.map(|_| len).map_err(|error| error.to_string())
 }
 
-/// Reads a salt.
-fn salt(text: &str) -> Result<Salt, String> {
-    let refused = || "a salt is up to 32 bytes, two hexadecimal digits each".to_owned();
-    let pairs = text.as_bytes().chunks(2);
-    let byte = |pair: &[u8]| match pair {
-        [high, low] => {
-            let digit = |digit: u8| char::from(digit).to_digit(16).ok_or_else(refused);
-            Ok((digit(*high)? << 4 | digit(*low)?) as u8)
-        }
-        _ => Err(refused()),
-    };
-    let bytes: Vec<u8> = pairs.map(byte).collect::<Result<_, String>>()?;
-    match bytes.len() <= VerityParams::SALT_LEN_MAX {
-        true => Ok(Salt(bytes)),
-        false => Err(refused()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn salts_are_whole_bytes() {
-        assert_eq!(salt("00fFa1").unwrap().0, [0, 0xff, 0xa1]);
-        assert!(salt("").unwrap().0.is_empty());
-        for text in ["0", "abc", "zz", "+1", &"00".repeat(33)] {
-            assert!(salt(text).is_err(), "{text}");
-        }
-    }
 
     #[test]
     fn pages_are_powers_of_two() {

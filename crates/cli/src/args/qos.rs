@@ -66,11 +66,11 @@ impl LevelOf {
         }
         let level = LevelArgs::from_arg_matches(matches).ok()?.level();
         // A choice that makes a verb do something else than a run.
-        let is_other = ["history", "where", "fs_verity"].iter().any(|choice| {
+        let is_other = ["history", "where"].iter().any(|choice| {
             matches.try_get_one::<bool>(choice).is_ok_and(|is_set| is_set == Some(&true))
         });
         Some(match (verb, part) {
-            ("probe" | "status" | "code" | "parity", _) => LevelOf::Work(level),
+            ("status" | "code" | "parity", _) => LevelOf::Work(level),
             _ if is_other => LevelOf::Work(level),
             _ => LevelOf::Run(level),
         })

@@ -10,8 +10,8 @@ use steadfast::store::foreign::ForeignKind;
 
 use super::{
     AlgorithmArg, AllowEmptyArg, CatalogueArgs, CatalogueFileArg, DocumentArgs, DryRunArg, DueArgs,
-    EngineArgs, FsVerityArgs, KeepPagesArgs, LevelArgs, OutputArgs, ParityArgs, PathArgs, QosArgs,
-    RepairArgs, ShardArgs, WalkArgs, WholeSystemArg, named,
+    EngineArgs, KeepPagesArgs, LevelArgs, OutputArgs, ParityArgs, PathArgs, QosArgs, RepairArgs,
+    ShardArgs, WalkArgs, WholeSystemArg, named,
 };
 
 /// The verbs.
@@ -32,8 +32,6 @@ pub(crate) enum Command {
     Move(super::MoveArgs),
     Safe(super::SafeVerbArgs),
     Known(super::KnownArgs),
-    #[command(hide = true)]
-    Probe(ProbeArgs),
     Status(super::StatusArgs),
     Schedule(super::ScheduleArgs),
     Alert(super::AlertArgs),
@@ -391,7 +389,6 @@ pub(crate) struct ShowArgs {
 Examples:
   steadfast hash *.iso > SHA256SUMS
   steadfast hash --check SHA256SUMS       names are beneath the working directory
-  steadfast hash --fs-verity base.apk     as `fsverity digest` prints it
   tar c photos | tee photos.tar | steadfast hash
   find . -name '*.jpg' -print0 | steadfast hash -0 --files-from - --algorithm blake3
 
@@ -412,8 +409,6 @@ pub(crate) struct HashArgs {
     pub(crate) algorithm: AlgorithmArg,
     #[command(flatten)]
     pub(crate) compare: CompareArgs,
-    #[command(flatten)]
-    pub(crate) fs_verity: FsVerityArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
@@ -574,28 +569,4 @@ pub(crate) struct DiffArgs {
     pub(crate) algorithm: AlgorithmArg,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
-}
-
-/// Test which tools and file systems keep tags.
-///
-/// Copies, moves, packs and saves a file with the installed tools, in a new folder that is removed
-/// afterwards. With several directories, also copies and moves between them.
-#[derive(Debug, Args)]
-#[command(after_long_help = "\
-Examples:
-  steadfast probe .
-  steadfast probe /home /mnt/usb /mnt/nas   also between these three
-
-Exit status: 0 done, whatever was found; 2 a DIR cannot be tested; 130 interrupted.")]
-pub(crate) struct ProbeArgs {
-    /// Writable directories, one per file system
-    #[arg(value_name = "DIR", required = true)]
-    pub(crate) directories: Vec<PathBuf>,
-
-    /// Print one JSON object per directory and per test, the summary last
-    #[arg(long)]
-    pub(crate) json: bool,
-
-    #[command(flatten)]
-    pub(crate) level: LevelArgs,
 }

@@ -23,9 +23,6 @@ pub(super) fn run(args: &HashArgs) -> anyhow::Result<ExitStatus> {
     if args.compare.check {
         return compare::run(args);
     }
-    if args.fs_verity.fs_verity {
-        return super::pages::digest(args);
-    }
     let stdin = Path::new(STDIN);
     if reads_stdin_unasked(args) {
         let also = "; to hash the current directory: `steadfast hash .`";

@@ -181,7 +181,7 @@ fn a_reader_that_goes_away_is_no_trouble() {
 #[test]
 fn help_tells_examples_and_statuses() {
     let tree = Tree::new();
-    for verb in ["diff", "probe"] {
+    for verb in ["diff", "known"] {
         let help = tree.run([verb, "--help"]).succeeds();
         assert!(help.stdout().contains("\nExamples:\n  "), "{verb}");
         assert!(help.stdout().contains("\nExit status: 0 "), "{verb}");

@@ -1,7 +1,6 @@
-//! `pages digest`, `pages verify` and `tag --pages` from outside.
+//! `check --where` and `tag --pages` from outside.
 
 use std::fs;
-use std::process::Command;
 
 use crate::tree::Tree;
 
@@ -20,40 +19,6 @@ fn corrupt(tree: &Tree, name: &str, places: &[usize]) {
     }
     fs::write(&path, bytes).unwrap();
     fs::File::options().write(true).open(&path).unwrap().set_modified(mtime).unwrap();
-}
-
-#[test]
-fn digests_are_printed_as_fsverity_prints_them() {
-    let tree = Tree::new().file("hello", b"hello world").file("empty", b"");
-    let tree = tree.file("file", &contents());
-    let said = tree.run(["hash", "--fs-verity", "hello", "empty"]).succeeds();
-    assert_eq!(
-        said.stdout(),
-        "sha256:1e2eaa4202d750a41174ee454970b92c1bc2f925b1e35076d8c7d5f56362ba64 hello\n\
-         sha256:3d248ca542a24fc62d1c43b916eae5016878e2533c88238480b26128a1f1af95 empty\n"
-    );
-    let said = tree.run(["hash", "--fs-verity", "nowhere", "--compact", "hello"]).ends(2);
-    let digest = "1e2eaa4202d750a41174ee454970b92c1bc2f925b1e35076d8c7d5f56362ba64\n";
-    assert_eq!(said.stdout(), digest);
-    assert!(said.stderr().contains("`nowhere`"), "{}", said.stderr());
-    tree.run(["hash", "--fs-verity", "--block-size", "4000", "hello"]).ends(2);
-    if steadfast_testing::program("fsverity").is_none() {
-        return;
-    }
-    for options in [
-        &["--hash-alg=sha512"][..],
-        &["--block-size=1024", "--salt=00ff", "--compact"],
-        &["--hash-alg=sha512", "--block-size=65536"],
-    ] {
-        let mut peer = Command::new("fsverity");
-        peer.arg("digest").args(options).args(["file", "hello", "empty"]);
-        let peer = peer.current_dir(tree.path("")).output().unwrap();
-        let own = options.iter().map(|option| option.replace("hash-alg", "algorithm"));
-        let words = ["hash", "--fs-verity"].map(str::to_owned).into_iter().chain(own);
-        let ours = words.chain(["file", "hello", "empty"].map(str::to_owned));
-        let said = tree.run(ours).succeeds();
-        assert_eq!(said.stdout(), String::from_utf8(peer.stdout).unwrap(), "{options:?}");
-    }
 }
 
 #[test]
@@ -109,13 +74,11 @@ fn every_verb_about_pages_takes_a_level() {
     let tree = Tree::new().file("file", &contents());
     tree.run(["init", "--tags-only", "."]).succeeds();
     tree.run(["tag", "--pages", "."]).succeeds();
-    for [verb, choice_of] in [["hash", "--fs-verity"], ["check", "--where"]] {
-        let plain = tree.run([verb, choice_of, "file"]).succeeds().stdout().to_owned();
-        for choice in [["--qos", "background"], ["--pace", "racing-car"]] {
-            let said = tree.run([verb, choice_of, choice[0], choice[1], "file"]).succeeds();
-            assert_eq!(said.stdout(), plain, "{verb}");
-        }
-        let refused = tree.run([verb, choice_of, "--qos", "10", "file"]).ends(2);
-        assert!(refused.stderr().contains("racing-car"), "{}", refused.stderr());
+    let check = |choice: &[&str]| tree.run([&["check", "--where", "file"], choice].concat());
+    let plain = check(&[]).succeeds().stdout().to_owned();
+    for choice in [["--qos", "background"], ["--pace", "racing-car"]] {
+        assert_eq!(check(&choice).succeeds().stdout(), plain);
     }
+    let refused = check(&["--qos", "10"]).ends(2);
+    assert!(refused.stderr().contains("racing-car"), "{}", refused.stderr());
 }

@@ -18,7 +18,6 @@ use crate::apple::AppleError;
 use crate::finding::{CodeFinding, CodeOutcome, FindingKind, Severity};
 use crate::form::FileForm;
 use crate::hash::HashType;
-use crate::meter::Meter;
 use crate::share::share;
 
 /// The result of comparing the resources with their seal.
@@ -89,13 +88,11 @@ pub(crate) struct ResourceCheck<'a> {
     /// Whether archives among the files are named.
     pub(crate) deep: bool,
     pub(crate) workers: usize,
-    /// The meter, if only the time is wanted.
-    pub(crate) meter: Option<&'a Meter>,
 }
 
 /// A file to hash, and the digests that were sealed.
-pub(super) struct SealedFile<'a> {
-    pub(super) path: Vec<u8>,
+struct SealedFile<'a> {
+    path: Vec<u8>,
     digests: Vec<(HashType, &'a [u8])>,
 }
 
@@ -112,10 +109,7 @@ impl ResourceCheck<'_> {
         walk.walk();
         walk.missing();
         let ResourceWalk { mut found, jobs, .. } = walk;
-        match self.meter {
-            Some(meter) => self.estimate(&jobs, meter, &mut found),
-            None => self.hash(&jobs, &mut found),
-        }
+        self.hash(&jobs, &mut found);
         if found.further > 0 {
             let text = format!("{} more findings about resources are not listed", found.further);
             found.findings.push(CodeFinding::warning(FindingKind::ResourceModified, text));
@@ -126,10 +120,10 @@ impl ResourceCheck<'_> {
     }
 
     /// Hashes files in several threads, and reports those that are not as sealed.
-    pub(super) fn hash(self, jobs: &[SealedFile<'_>], found: &mut Resources) {
+    fn hash(self, jobs: &[SealedFile<'_>], found: &mut Resources) {
         let shared = Mutex::new(found);
         share(jobs, self.workers, |job, buffer| {
-            let outcome = self.hash_one(job, u64::MAX, buffer);
+            let outcome = self.hash_one(job, buffer);
             let archive = if self.deep { self.archive(job) } else { None };
             let mut found = shared.lock().expect("no thread panics while it counts");
             found.extend(archive);
@@ -166,17 +160,12 @@ impl ResourceCheck<'_> {
         Some(CodeFinding::note(FindingKind::NotRead, text).at(|place| place.path = Some(path)))
     }
 
-    /// Hashes one file up to a length; returns whether it is as sealed, and how long it is.
-    pub(super) fn hash_one(
-        self,
-        job: &SealedFile<'_>,
-        len_max: u64,
-        buffer: &mut [u8],
-    ) -> io::Result<(bool, u64)> {
+    /// Hashes one file; returns whether it is as sealed, and how long it is.
+    fn hash_one(self, job: &SealedFile<'_>, buffer: &mut [u8]) -> io::Result<(bool, u64)> {
         let source = self.tree.open(&joined(self.base, &job.path))?;
         let hasher = |(hash, _): &(HashType, &[u8])| AlgorithmHasher::new(hash.algorithm());
         let mut hashers: Vec<AlgorithmHasher> = job.digests.iter().map(hasher).collect();
-        let (mut offset, len_bytes) = (0, source.len_bytes().min(len_max));
+        let (mut offset, len_bytes) = (0, source.len_bytes());
         while offset < len_bytes {
             let len = usize::try_from(len_bytes - offset).unwrap_or(usize::MAX).min(buffer.len());
             source.read_exact_at(&mut buffer[..len], offset)?;

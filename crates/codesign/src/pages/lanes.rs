@@ -20,7 +20,7 @@ const TRIES: usize = 3;
 const WORTH_TRYING_BYTES: u64 = 2 << 20;
 
 /// Returns the kernels to use for this many bytes of pages.
-pub(super) fn lanes_for(len_bytes: u64) -> Lanes {
+pub(crate) fn lanes_for(len_bytes: u64) -> Lanes {
     static FASTEST: OnceLock<Lanes> = OnceLock::new();
     if len_bytes < WORTH_TRYING_BYTES {
         return Lanes::best(Backend::detect());

@@ -9,18 +9,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use steadfast_digest::{Algorithm, AlgorithmHasher, Digest, Lanes, LastPage, PageHasher};
-use steadfast_sys::clock;
 use steadfast_sys::file::AlignedBuffer;
 
 use super::plan::join;
 use super::{PageCheckOptions, Sealed, lanes};
 use crate::directory::CodeDirectory;
-use crate::meter::{Meter, TRY_LEN, mean_ns, spread};
 use crate::share::{CHUNK_LEN, share};
-
-/// An estimate reads groups of this many neighbouring chunks. A check reads all chunks in order, so
-/// in both the system's read-ahead is used.
-const CHUNKS_TOGETHER: usize = 8;
 
 /// The results for the pages of one directory.
 #[derive(Clone, Debug, Default)]
@@ -48,13 +42,11 @@ struct PageGroup {
     members: Vec<usize>,
 }
 
-/// Reads ranges of the part and compares their pages with every directory. With a meter, only some
-/// of the pages if there are many.
+/// Reads ranges of the part and compares their pages with every directory.
 pub(super) fn check(
     sealed: &Sealed<'_>,
     wanted: &[Range<u64>],
     options: &PageCheckOptions,
-    meter: Option<&Meter>,
 ) -> PageResults {
     let chunks: Vec<Range<u64>> = wanted.iter().flat_map(chunks_of).collect();
     let len_bytes = wanted.iter().map(|range| range.end - range.start).sum();
@@ -66,16 +58,10 @@ pub(super) fn check(
         read_bytes: AtomicU64::new(0),
     };
     if !run.groups.is_empty() {
-        let workers = options.workers_for(len_bytes);
-        match meter {
-            Some(meter) if len_bytes > TRY_LEN => run.some(&chunks, workers, meter),
-            _ => {
-                run.all(&chunks, workers);
-                meter.inspect(|meter| meter.hashed(len_bytes));
-            }
-        }
+        let workers = options.workers_for(len_bytes).get();
+        share(&chunks, workers, |chunk, buffer| run.chunk(chunk.clone(), buffer));
     }
-    run.whole_digests(wanted, meter);
+    run.whole_digests(wanted);
     let mut directories = run.found.into_inner().expect("no thread panicked");
     for found in &mut directories {
         join(&mut found.damaged);
@@ -122,35 +108,6 @@ struct PageComparison<'a> {
 }
 
 impl PageComparison<'_> {
-    /// Checks all chunks.
-    fn all(&self, chunks: &[Range<u64>], workers: NonZeroUsize) {
-        share(chunks, workers.get(), |chunk, buffer| self.chunk(chunk.clone(), buffer));
-    }
-
-    /// Checks some chunks, and predicts the time of all of them.
-    fn some(&self, chunks: &[Range<u64>], workers: NonZeroUsize, meter: &Meter) {
-        let picked = spread(chunks.len(), TRY_LEN as usize / CHUNK_LEN, CHUNKS_TOGETHER);
-        let picked: Vec<Range<u64>> =
-            picked.into_iter().map(|index| chunks[index].clone()).collect();
-        let source = self.sealed.source;
-        let from_memory = source.cached_bytes() == Some(source.len_bytes());
-        let times_ns = Mutex::new(Vec::new());
-        let begun_ns = clock::monotonic_ns();
-        share(&picked, workers.get(), |chunk, buffer| {
-            let begun_ns = clock::monotonic_ns();
-            self.chunk(chunk.clone(), buffer);
-            let took_ns = clock::monotonic_ns() - begun_ns;
-            times_ns.lock().expect("no thread panicked").push(took_ns);
-        });
-        let took_ns = clock::monotonic_ns() - begun_ns;
-        let mut times_ns = times_ns.into_inner().expect("no thread panicked");
-        let each_ns = mean_ns(&mut times_ns, from_memory);
-        let tried_bytes = picked.iter().map(|chunk| chunk.end - chunk.start).sum();
-        // The chunks that were read count with their real time, starting the threads included.
-        let others = (chunks.len() - picked.len()) as u64;
-        meter.tried(tried_bytes, took_ns, took_ns + each_ns * others / workers.get() as u64);
-    }
-
     /// Reads and checks one chunk. If that fails, it is read page by page.
     fn chunk(&self, range: Range<u64>, buffer: &mut [u8]) {
         let buffer = &mut buffer[..(range.end - range.start) as usize];
@@ -219,7 +176,7 @@ impl PageComparison<'_> {
     }
 
     /// Checks directories with one digest over everything; they can only be checked as a whole.
-    fn whole_digests(&self, wanted: &[Range<u64>], meter: Option<&Meter>) {
+    fn whole_digests(&self, wanted: &[Range<u64>]) {
         for (index, directory) in self.sealed.signature.directories().iter().enumerate() {
             let unpaged = directory.page_len().is_none() && directory.scatter().is_empty();
             let limit = directory.code_limit();
@@ -229,15 +186,7 @@ impl PageComparison<'_> {
             if limit > self.sealed.len_bytes || !matches!(wanted, [all] if all.end >= limit) {
                 continue;
             }
-            let begun_ns = clock::monotonic_ns();
-            let tried_len = meter.map_or(limit, |_| limit.min(TRY_LEN));
-            let digest = self.hash_whole(directory, tried_len);
-            if let Some(meter) = meter.filter(|_| tried_len < limit) {
-                let took_ns = clock::monotonic_ns() - begun_ns;
-                let times = limit as f64 / tried_len as f64;
-                meter.tried(tried_len, took_ns, (took_ns as f64 * times) as u64);
-                continue;
-            }
+            let digest = self.hash_whole(directory, limit);
             let mut found = self.found.lock().expect("no thread panicked");
             match digest {
                 None => found[index].unreadable.push(0..1),

@@ -6,7 +6,6 @@ use crate::bundle::{Bundle, NestedItem, Subtree};
 use crate::code::{Code, CodePart};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{CodeFinding, FindingKind, Severity};
-use crate::meter::Meter;
 use crate::pages::{BytesState, PageChoice};
 use crate::plist::Value;
 use crate::requirement::{CodeSubject, Requirement};
@@ -39,7 +38,6 @@ pub(super) fn verify_nested(
     bundle: &Bundle<'_>,
     item: &NestedItem,
     options: &VerifyOptions,
-    meter: Option<&Meter>,
     depth: usize,
 ) -> NestedVerification {
     let mut nested = NestedVerification {
@@ -60,7 +58,7 @@ pub(super) fn verify_nested(
         ..options.clone()
     };
     match opened.and_then(|code| {
-        let verification = code.verify_at(&of_item, meter, depth)?;
+        let verification = code.verify_at(&of_item, depth)?;
         nested.compare(&code);
         Ok(verification)
     }) {

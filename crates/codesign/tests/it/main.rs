@@ -19,7 +19,6 @@ mod forms;
 mod fuzz;
 mod images;
 mod malformed;
-mod estimate;
 mod packages;
 mod readers;
 mod requirement;

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use steadfast_codesign::bundle::FolderTree;
 use steadfast_codesign::{
-    Code, Coverage, FileSource, HashType, PageChoice, VerifyCost, VerifyEstimate, VerifyOptions,
+    Code, Coverage, FileSource, HashType, PageChoice, VerifyCost, VerifyOptions,
 };
 use steadfast_report::code::{
     CodeCounts, CostOfCode, ShownCode, VerifiedCode, document, write_cost_json, write_cost_text,
@@ -218,31 +218,11 @@ fn prices() {
     let mut cost = VerifyCost::default();
     cost.metadata_bytes = 1_200_000;
     cost.add_file(147_000_000, &[HashType::Sha256, HashType::Sha1]);
-    let tried = VerifyEstimate {
-        cost,
-        tried_bytes: 8 << 20,
-        hashing_ns: 31_000_000,
-        rest_ns: 2_500_000,
-        len_bytes: 148_000_000,
-        cached_bytes: Some(148_000_000),
-    };
     let mut little = VerifyCost::default();
     little.add_file(5_000, &[HashType::Sha256]);
-    let done = VerifyEstimate {
-        cost: little,
-        tried_bytes: 5_000,
-        hashing_ns: 0,
-        rest_ns: 600_000,
-        len_bytes: 5_000,
-        cached_bytes: None,
-    };
-    let cold = VerifyEstimate { cached_bytes: Some(0), ..tried.clone() };
-    let partly = VerifyEstimate { cached_bytes: Some(74_000_000), ..tried.clone() };
     let (mut text, mut json) = (Vec::new(), Vec::new());
-    for (estimate, name) in
-        [(&tried, "node"), (&done, "a\u{1b}b"), (&cold, "cold"), (&partly, "part")]
-    {
-        let of = CostOfCode { path: Path::new(name), estimate, workers: 2, opened_ns: 100_000 };
+    for (cost, name, hashing_ns) in [(&cost, "node", 31_000_000), (&little, "a\u{1b}b", 600)] {
+        let of = CostOfCode { path: Path::new(name), cost, workers: 2, hashing_ns };
         write_cost_text(&of, Units::Si, &mut text);
         write_cost_json(&of, &mut json);
     }

@@ -17,6 +17,7 @@ const FILES: [(&str, &str); 3] = [("data/a", "alpha\n"), ("data/s/b", "beta\n"),
 fn record(path: impl Into<PathBuf>, contents: &str, algorithms: &[Algorithm]) -> Record {
     let digests = algorithms.iter().map(|known| (*known, digest(*known, contents.as_bytes())));
     Record {
+        parts: None,
         path: path.into(),
         digests: digests.collect(),
         length: Some(contents.len() as u64),

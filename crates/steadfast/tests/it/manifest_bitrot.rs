@@ -193,6 +193,7 @@ fn a_faulty_row_is_named_and_the_next_is_read() {
 #[test]
 fn databases_longer_than_a_batch_come_whole_and_in_order() {
     let record = |number: u32| Record {
+        parts: None,
         path: format!("{number:05}").into(),
         digests: vec![(Algorithm::Sha1, digest(Algorithm::Sha1, &number.to_le_bytes()))],
         length: None,

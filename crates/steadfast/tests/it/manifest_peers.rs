@@ -48,6 +48,7 @@ fn printed(tree: &Tree, program: &Path, arguments: &[&str], names: Names) -> Vec
 /// The records of the tree as we would make them.
 fn ours(names: Names, folder: &str, algorithms: &[Algorithm]) -> Vec<Record> {
     let record = |(name, contents): (PathBuf, &[u8])| Record {
+        parts: None,
         path: Path::new(folder).join(name),
         digests: algorithms.iter().map(|known| (*known, digest(*known, contents))).collect(),
         length: Some(contents.len() as u64),

@@ -1,20 +1,18 @@
-//! `steadfast code cost`: the predicted cost of a verification.
+//! `steadfast code cost`: what a verification would read and hash, and how long that takes.
 
-use steadfast_codesign::VerifyOptions;
 use steadfast_report::code::{CostOfCode, write_cost_json, write_cost_text};
 
-use super::verify::now;
 use super::{RenderedCode, check_options, each};
 use crate::args::CodeCostArgs;
 use steadfast::ExitStatus;
 
 pub(super) fn run(args: &CodeCostArgs) -> anyhow::Result<ExitStatus> {
     let check = check_options(args.workers, &args.level);
-    let options = VerifyOptions { deep: args.deep, check, now: now(), ..VerifyOptions::default() };
     let units = args.output.units;
-    each("code cost", &args.paths, &args.output, |path, code, opened_ns| {
-        let estimate = code.estimate(&options)?;
-        let of = CostOfCode { path, estimate: &estimate, workers: check.workers.get(), opened_ns };
+    each("code cost", &args.paths, &args.output, |path, code, _opened_ns| {
+        let cost = code.cost(args.deep)?;
+        let (workers, hashing_ns) = (check.workers.get(), cost.hashing_ns(check.workers));
+        let of = CostOfCode { path, cost: &cost, workers, hashing_ns };
         let mut outcome = RenderedCode::default();
         match args.output.json {
             true => write_cost_json(&of, &mut outcome.document),
