@@ -57,19 +57,38 @@ pub struct Section {
     pub notes: Vec<String>,
 }
 
+/// The most figures beside a headline.
+const BARS_MAX: usize = 8;
+
 /// The figure that answers a question.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Headline {
     /// The figure.
     pub figure: Cell,
-    /// What it is, in a few words.
+    /// What it is, in a few words, which follow the figure.
     pub what: String,
+    /// Figures of one unit to see it beside, by name.
+    pub bars: Vec<(String, Quantity)>,
 }
 
 impl Headline {
     /// Makes a headline.
     pub fn new(figure: Cell, what: impl Into<String>) -> Headline {
-        Headline { figure, what: what.into() }
+        Headline { figure, what: what.into(), bars: Vec::new() }
+    }
+
+    /// Adds figures to see it beside, in their order.
+    #[must_use]
+    pub fn beside(self, bars: impl IntoIterator<Item = (String, Quantity)>) -> Headline {
+        Headline { bars: bars.into_iter().take(BARS_MAX).collect(), ..self }
+    }
+
+    /// Adds figures to see it beside, the highest first.
+    #[must_use]
+    pub fn among(self, bars: impl IntoIterator<Item = (String, Quantity)>) -> Headline {
+        let mut bars: Vec<(String, Quantity)> = bars.into_iter().collect();
+        bars.sort_by(|(_, one), (_, other)| other.value().total_cmp(&one.value()));
+        self.beside(bars)
     }
 }
 

@@ -194,7 +194,7 @@ fn part_of(section: &Section, (index, part): (usize, usize), detail: Detail) -> 
             // A single chart stands beside its answer, and leaves no half of a wide page empty.
             div .beside[section.charts.len() == 1] {
                 div {
-                    @if let Some(Headline { figure, what }) = &section.headline {
+                    @if let Some(Headline { figure, what, .. }) = &section.headline {
                         p .headline {
                             strong { (words_of(figure, &visible(&figure.shown(detail.units)))) }
                             " "

@@ -7,13 +7,15 @@ mod compared;
 mod shares;
 
 use steadfast::Timestamp;
+use steadfast_measure::figures::Curve;
 use steadfast_measure::figures::cpu::{self, CpuFigures};
-use steadfast_measure::figures::hash::{self, Figure, PathLine};
+use steadfast_measure::figures::hash::{self, HashFigures};
 use steadfast_measure::figures::hosts::{self, HostFigures};
-use steadfast_measure::record::{Record, Unit, Workload};
+use steadfast_measure::record::{Record, Workload};
+use steadfast_measure::stats::Figure;
 
 use crate::document::{Axis, Cell, Chart, Document, Field, Mark, Quantity, Section, Table};
-use crate::measure::{cell, level_words, line_layers, rows_layer};
+use crate::measure::{bars, by_size, cell, level_words, per_second, rows_layer};
 use crate::units::{self, Units};
 
 /// Makes a document that compares records, or of published figures. `None` if there is nothing to
@@ -83,18 +85,13 @@ fn machines(hosts: &[HostFigures], records: &[&Record]) -> Section {
         (">Both ÷ reading", &|of| cell(Quantity::Share, of.net_by_read)),
     ];
     let table = Table::of("machines", "Machines", 1, hosts, fields).without_empty_columns();
-    let charts = [
-        size_chart(records),
-        hashing_chart(hosts),
-        writing_chart(hosts),
-        reading_chart(hosts),
-        loops_chart(records),
-    ];
+    let of_hosts = HOST_CHARTS.map(|(words, figures)| host_bars(hosts, words, figures));
+    let charts = std::iter::once(size_chart(records)).chain(of_hosts).chain([loops_chart(records)]);
     Section {
         title: "Machines".to_owned(),
         sentences: vec![origins(hosts)],
         tables: vec![table],
-        charts: charts.into_iter().flatten().collect(),
+        charts: charts.flatten().collect(),
         notes: notes(records),
         ..Section::default()
     }
@@ -184,10 +181,7 @@ fn stated(records: &[&Record]) -> Section {
         let name = record.name.as_ref().unwrap_or(&record.machine.cpu);
         for series in &record.series {
             let Some(stated) = series.stated else { continue };
-            let rate = match series.unit {
-                Unit::Bytes => Quantity::Rate(stated.per_second),
-                _ => Quantity::PerSecond(stated.per_second),
-            };
+            let rate = per_second(series.unit)(stated.per_second);
             let what = match series.workload {
                 Workload::Write => format!("Writing {}", series.label),
                 Workload::Read => format!("Reading {}", series.label),
@@ -246,102 +240,83 @@ fn short(name: &str) -> &str {
 type HostBar = (&'static str, fn(&HostFigures) -> Option<Figure>);
 
 /// Draws bars of the machines that have the first figure, if there are several.
-fn bars(
-    hosts: &[HostFigures],
-    [name, title, words]: [&str; 3],
-    figures: &[HostBar],
-) -> Option<Chart> {
+fn host_bars(hosts: &[HostFigures], words: [&str; 3], figures: &[HostBar]) -> Option<Chart> {
     let (_, first) = figures.first()?;
     let hosts: Vec<&HostFigures> = hosts.iter().filter(|host| first(host).is_some()).collect();
-    let names = Axis::names(hosts.iter().map(|host| bar_name(host)));
-    let axes = (names, Axis::linear("rate", Quantity::Rate(0.0)));
     let layer =
         |(label, figure): &HostBar| rows_layer(*label, Mark::Bars, &hosts, |host| figure(host));
-    let layers = figures.iter().map(layer).collect();
-    (hosts.len() > 1).then(|| Chart::new(name, title, words, axes, layers))
+    let (names, y) =
+        (hosts.iter().map(|host| bar_name(host)), Axis::linear("rate", Quantity::Rate(0.0)));
+    (hosts.len() > 1).then(|| bars(words, names, y, figures.iter().map(layer).collect()))
 }
 
-fn hashing_chart(hosts: &[HostFigures]) -> Option<Chart> {
-    let words = [
-        "machines-hashing",
-        "Reading and hashing one file, by machine and QoS",
-        "Two bars for each machine: at high QoS and at low, where both are known. Published \
-         figures are named as such.",
-    ];
-    let figures: [HostBar; 2] =
-        [("high QoS", |host| host.hash_high_per_s), ("low QoS", |host| host.hash_low_per_s)];
-    bars(hosts, words, &figures)
-}
-
-fn writing_chart(hosts: &[HostFigures]) -> Option<Chart> {
-    let words = [
-        "machines-writing",
-        "Writing files",
-        "A bar for each machine and drive: how fast files are written, plain or encrypted.",
-    ];
-    bars(hosts, words, &[("writing", |host| host.write_per_s)])
-}
-
-fn reading_chart(hosts: &[HostFigures]) -> Option<Chart> {
-    let words = [
-        "machines-reading",
-        "Reading alone, and reading and hashing",
-        "Two bars for each machine and drive: how fast files are read, and how fast they are \
-         read and hashed, where both are known.",
-    ];
-    let figures: [HostBar; 2] =
-        [("reading", |host| host.read_per_s), ("reading and hashing", |host| host.net_per_s)];
-    bars(hosts, words, &figures)
-}
+/// The bars of rates: name, title, description, and the figures.
+const HOST_CHARTS: [([&str; 3], &[HostBar]); 3] = [
+    (
+        [
+            "machines-hashing",
+            "Reading and hashing one file, by machine and QoS",
+            "Two bars for each machine: at high QoS and at low, where both are known. Published \
+             figures are named as such.",
+        ],
+        &[("high QoS", |host| host.hash_high_per_s), ("low QoS", |host| host.hash_low_per_s)],
+    ),
+    (
+        [
+            "machines-writing",
+            "Writing files",
+            "A bar for each machine and drive: how fast files are written, plain or encrypted.",
+        ],
+        &[("writing", |host| host.write_per_s)],
+    ),
+    (
+        [
+            "machines-reading",
+            "Reading alone, and reading and hashing",
+            "Two bars for each machine and drive: how fast files are read, and how fast they are \
+             read and hashed, where both are known.",
+        ],
+        &[("reading", |host| host.read_per_s), ("reading and hashing", |host| host.net_per_s)],
+    ),
+];
 
 /// Time against size of one file that is read and hashed, a line in its band for each machine.
 fn size_chart(records: &[&Record]) -> Option<Chart> {
-    let line = |record: &Record| -> Option<PathLine> {
-        hash::of(record)?.lines.into_iter().find(PathLine::is_check)
-    };
-    let lines = records.iter().zip(names(records));
-    let lines: Vec<(String, PathLine)> =
-        lines.filter_map(|(record, name)| Some((name, line(record)?))).collect();
-    (lines.len() > 1).then(|| {
-        Chart::new(
-            "machines-by-size",
-            "Time to read and hash one file, by machine",
-            "Each dot is one run, and each machine has its fitted line in its band. Both axes are \
-             logarithmic, so that small files are seen as well.",
-            (Axis::log("size", Quantity::Bytes(0)), Axis::log("time", Quantity::Time(0.0))),
-            lines
-                .iter()
-                .flat_map(|(name, of)| line_layers(&of.line, of.points.iter().copied(), name))
-                .collect(),
-        )
-    })
+    let figures: Vec<Option<HashFigures<'_>>> = records.iter().map(|of| hash::of(of)).collect();
+    let lines = figures.iter().zip(names(records));
+    let lines: Vec<(String, &Curve<'_>)> =
+        lines.filter_map(|(of, name)| Some((name, of.as_ref()?.checks().next()?))).collect();
+    let words = [
+        "machines-by-size",
+        "Time to read and hash one file, by machine",
+        "Each dot is one run, and each machine has its fitted line in its band. Both axes are \
+         logarithmic, so that small files are seen as well.",
+    ];
+    (lines.len() > 1).then(|| by_size(words, Axis::log, lines))
 }
 
 /// Loops of one thread at its highest level, each kernel as a share of the first machine's.
 fn loops_chart(records: &[&Record]) -> Option<Chart> {
     let figures = records.iter().zip(names(records));
-    let figures = figures.filter_map(|(record, name)| Some((name, cpu::of(record)?)));
-    let figures: Vec<(String, CpuFigures)> = figures.collect();
+    let figures = figures.filter_map(|(record, name)| Some((name, cpu::of(record, None)?)));
+    let figures: Vec<(String, CpuFigures<'_>)> = figures.collect();
     let (first, of_first) = figures.first().filter(|_| figures.len() > 1)?;
-    let rate = |of: &CpuFigures, kernel: &str| {
-        let alone = of.rates.iter().filter(|rate| rate.threads == 1 && rate.kernel == kernel);
-        alone.max_by_key(|rate| rate.qos).map(|rate| rate.rate)
+    let rate = |of: &CpuFigures<'_>, kernel: &str| {
+        let one = of.rates.iter().filter(|rate| rate.threads() == 1 && rate.algorithm() == kernel);
+        one.max_by_key(|rate| rate.factors.qos)?.rate
     };
-    let mut kernels: Vec<&str> = of_first.rates.iter().map(|rate| rate.kernel.as_str()).collect();
+    let mut kernels: Vec<&str> = of_first.rates.iter().map(Curve::algorithm).collect();
     kernels.dedup();
     let layers = figures.iter().map(|(name, of)| {
         rows_layer(name.as_str(), Mark::Bars, &kernels, |kernel| {
             Some(rate(of, kernel)?.scaled(1.0 / rate(of_first, kernel)?.value))
         })
     });
-    Some(Chart::new(
+    let words = [
         "machines-loops",
         "Loops of one thread, by machine",
-        format!("For each kernel a bar for each machine, as a multiple of the rate of {first}."),
-        (
-            Axis::names(kernels.iter().map(|kernel| (*kernel).to_owned())),
-            Axis::linear("rate ÷ rate of the first machine", Quantity::Ratio(0.0)),
-        ),
-        layers.collect(),
-    ))
+        &*format!("For each kernel a bar for each machine, as a multiple of the rate of {first}."),
+    ];
+    let y = Axis::linear("rate ÷ rate of the first machine", Quantity::Ratio(0.0));
+    Some(bars(words, kernels.iter().map(|kernel| (*kernel).to_owned()), y, layers.collect()))
 }

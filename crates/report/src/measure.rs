@@ -5,20 +5,20 @@
 //! figures, which are not stored.
 
 mod cipher;
-mod cpu;
 mod hash;
-mod pair;
+mod loops;
 mod queue;
+mod sides;
 mod storage;
 
 use steadfast::{Level, Timestamp};
-use steadfast_measure::figures::{self, hash::Elapsed, hash::Figure};
-use steadfast_measure::record::{Place, Record, SessionLevel, Workload};
-use steadfast_measure::stats::{LineFit, Point as FitPoint};
+use steadfast_measure::figures::Curve;
+use steadfast_measure::record::{Cache, Place, Record, SessionLevel, Unit, Workload};
+use steadfast_measure::stats::Figure;
 
-pub(crate) use hash::cache_words;
-
-use crate::document::{Cell, Document, Layer, Mark, Point, Quantity, Section};
+use crate::document::{
+    Axis, Cell, Chart, Document, Field, Layer, Mark, Point, Quantity, Section, Table,
+};
 use crate::units::{self, Units};
 
 /// States the level of intervals.
@@ -69,24 +69,23 @@ pub fn document_against(record: &Record, other: Option<&Record>, units: Units) -
     }
 }
 
-/// Makes the sections. A published record has none: the document about machines shows its figures.
+/// Makes the sections, in the order of `measure all`. A published record has none: the document
+/// about machines shows its figures.
 fn sections(record: &Record, other: Option<&Record>, units: Units) -> Vec<Section> {
-    let mut sections = Vec::new();
-    if record.published.is_some() {
-        return sections;
-    }
-    sections.extend(figures::hash::of(record).map(|figures| hash::section(&figures, units)));
-    sections.extend(storage::section(record, Workload::Read, units));
-    sections.extend(storage::section(record, Workload::Write, units));
-    sections.extend(figures::queue::of(record).map(|figures| queue::section(&figures, units)));
-    let pair = figures::pair::of(record);
-    sections.extend(pair.map(|figures| pair::section(&figures, &record.places, units)));
-    sections.extend(figures::cipher::of(record).map(|figures| cipher::section(&figures)));
-    let loops = match other {
-        Some(other) => figures::cpu::against(record, other),
-        None => figures::cpu::of(record),
+    let section = |workload: Workload| match workload {
+        Workload::Hash => hash::section(record, units),
+        Workload::Read | Workload::Write => storage::section(record, workload, units),
+        Workload::Queue => queue::section(record, units),
+        Workload::Pair => sides::section(record, units),
+        Workload::Cipher => cipher::section(record),
+        Workload::Cpu => loops::section(record, other),
     };
-    sections.extend(loops.map(|figures| cpu::section(&figures)));
+    let measured = Workload::ALL.into_iter().filter(|_| record.published.is_none());
+    let mut sections: Vec<Section> = measured.filter_map(section).collect();
+    for section in &mut sections {
+        section.tables.retain(|table| !table.rows.is_empty());
+        section.charts.retain(|chart| chart.layers.iter().any(|layer| !layer.points.is_empty()));
+    }
     sections
 }
 
@@ -99,19 +98,49 @@ pub(crate) fn cell(quantity: fn(f64) -> Quantity, figure: impl Into<Option<Figur
     }
 }
 
+/// Returns the quantity of a rate in the unit of a series.
+pub(crate) fn per_second(unit: Unit) -> fn(f64) -> Quantity {
+    if unit == Unit::Bytes { Quantity::Rate } else { Quantity::PerSecond }
+}
+
+/// Makes a cell of the rate of a curve.
+pub(crate) fn rate(curve: &Curve<'_>) -> Cell {
+    cell(per_second(curve.series.unit), curve.rate)
+}
+
 /// Makes a cell of the rate by elapsed time.
-fn elapsed_cell(quantity: fn(f64) -> Quantity, elapsed: Option<Elapsed>) -> Cell {
-    Cell::maybe(elapsed.map(|elapsed| quantity(elapsed.per_second)))
+fn elapsed(curve: &Curve<'_>) -> Cell {
+    let quantity = per_second(curve.series.unit);
+    Cell::maybe(curve.elapsed().map(|elapsed| quantity(elapsed.per_second)))
 }
 
 /// Makes a cell of the share of elapsed time for which threads waited for a processor.
-fn waited_cell(elapsed: Option<Elapsed>) -> Cell {
-    Cell::maybe(elapsed.map(|elapsed| Quantity::Share(elapsed.waited)))
+fn waited(curve: &Curve<'_>) -> Cell {
+    Cell::maybe(curve.elapsed().map(|elapsed| Quantity::Share(elapsed.waited)))
 }
 
-/// Makes a cell of the cost of each file by a line.
-fn latency_cell(fit: &LineFit) -> Cell {
-    cell(Quantity::Time, fit.latency_s.scaled(1e9))
+/// Makes a cell of the cost of each file by the line of a curve.
+fn latency(curve: &Curve<'_>) -> Cell {
+    cell(Quantity::Time, curve.fit.as_ref().map(|fit| fit.latency_s.scaled(1e9)))
+}
+
+/// Makes a table with more columns than are known beforehand: a column for each of some things,
+/// between the fields before and after it.
+fn crossed<R, C>(
+    [name, title]: [&str; 2],
+    rows: &[R],
+    (before, after): (&[Field<'_, R>], &[Field<'_, R>]),
+    columns: &[(String, C)],
+    cell: impl Fn(&R, &C) -> Cell,
+) -> Table {
+    let cell = &cell;
+    let makers: Vec<_> =
+        columns.iter().map(|(_, column)| move |row: &R| cell(row, column)).collect();
+    let named = columns.iter().zip(&makers);
+    let made = named.map(|((title, _), cell)| -> Field<'_, R> { (title, cell) });
+    let fields: Vec<Field<'_, R>> =
+        before.iter().copied().chain(made).chain(after.iter().copied()).collect();
+    Table::of(name, title, before.len(), rows, &fields)
 }
 
 /// Makes a layer with a point for each row that has a figure.
@@ -133,16 +162,11 @@ pub(crate) fn point(x: f64, figure: &Figure) -> Point {
 
 /// Returns the layers of time by size: the measured points, the fitted line, and its band if it has
 /// one.
-pub(crate) fn line_layers(
-    fit: &LineFit,
-    measured: impl Iterator<Item = FitPoint>,
-    label: &str,
-) -> Vec<Layer> {
-    let measured: Vec<Point> =
-        measured.map(|point| Point::at(point.amount, 1e9 * point.time_s)).collect();
-    let sizes = || measured.iter().map(|point| point.x);
-    let (from, to) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
-    let line = lengths_between(from, to).map(|size| Point::at(size, 1e9 * fit.line.time_s(size)));
+pub(crate) fn curve_layers(curve: &Curve<'_>, label: &str) -> Vec<Layer> {
+    let Some(fit) = &curve.fit else { return Vec::new() };
+    let measured = curve.points.iter().map(|timed| timed.point);
+    let measured = measured.map(|point| Point::at(point.amount, 1e9 * point.time_s));
+    let line = lengths_of(curve).map(|size| Point::at(size, 1e9 * fit.line.time_s(size)));
     // On logarithmic axes a band cannot reach below nothing. It ends at a tenth of the line, and so
     // begins where its data begin.
     let band = fit.band.iter().map(|(size, time_s)| {
@@ -160,11 +184,55 @@ pub(crate) fn line_layers(
     layers
 }
 
+/// Draws time against size, a line in its band for each curve with its label.
+pub(crate) fn by_size<'c, 'a: 'c>(
+    [name, title, description]: [&str; 3],
+    axis: fn(&'static str, Quantity) -> Axis,
+    curves: impl IntoIterator<Item = (String, &'c Curve<'a>)>,
+) -> Chart {
+    let axes = (axis("size", Quantity::Bytes(0)), axis("time", Quantity::Time(0.0)));
+    let layers = curves.into_iter().flat_map(|(label, curve)| curve_layers(curve, &label));
+    Chart::new(name, title, description, axes, layers.collect())
+}
+
+/// Draws a group of bars for each name.
+pub(crate) fn bars(
+    words: [&str; 3],
+    names: impl IntoIterator<Item = String>,
+    y: Axis,
+    layers: Vec<Layer>,
+) -> Chart {
+    let [name, title, description] = words;
+    Chart::new(name, title, description, (Axis::names(names), y), layers)
+}
+
 /// Returns the lengths at which a fitted line is drawn, with both ends: it is curved on logarithmic
 /// axes.
-fn lengths_between(from: f64, to: f64) -> impl Iterator<Item = f64> {
+fn lengths_of(curve: &Curve<'_>) -> impl Iterator<Item = f64> + use<> {
     const STEPS: usize = 40;
+    let (from, to) = curve.amounts();
     (0..=STEPS).map(move |step| from * (to / from).powf(step as f64 / STEPS as f64))
+}
+
+/// Says where bytes came from.
+pub(crate) fn cache_words(cache: Option<Cache>) -> &'static str {
+    match cache {
+        Some(Cache::Cold) => "cold",
+        Some(Cache::Direct) => "direct",
+        Some(Cache::Warm) => "warm",
+        Some(Cache::Unknown) => "cache unknown",
+        None => "in memory",
+    }
+}
+
+/// Shows a share with its interval.
+pub(crate) fn share(figure: Figure) -> String {
+    cell(Quantity::Share, figure).shown(Units::Si)
+}
+
+/// Shows a ratio with its interval.
+pub(crate) fn ratio(figure: Figure) -> String {
+    cell(Quantity::Ratio, figure).shown(Units::Si)
 }
 
 /// States that the machine did other work during the measurement, if it did.

@@ -5,7 +5,6 @@
 //! could be replaced by a link before the files are created.
 
 mod kind;
-mod answer;
 mod keep;
 mod snapshot;
 mod thread;
@@ -15,7 +14,6 @@ use std::sync::Arc;
 
 use steadfast::{Options, Timestamp};
 
-pub(crate) use answer::{AnswerBar, AnswerWhat, MeasureAnswer};
 pub(crate) use keep::file_name;
 pub(crate) use kind::{MeasureKind, MeasureProfile, is_offered};
 pub(crate) use snapshot::{MeasureEnd, MeasureSnapshot, SeriesSoFar};

@@ -4,9 +4,9 @@
 //! A gain is attributed to instructions only if the algorithm uses them. The gains of all other
 //! algorithms show whether something else changed as well.
 
-use super::hash::{Elapsed, Figure};
-use crate::record::{Isa, Record, Sample, Series, Stage, Unit, Workload};
-use crate::stats::{Amdahl, median};
+use super::{Curve, curves};
+use crate::record::{Isa, Record, Sample, Stage, Workload};
+use crate::stats::{Amdahl, Figure, median};
 use crate::workload::cipher::kernels::{self, Uses};
 
 /// Algorithms without any of the masked instructions may differ by this share.
@@ -14,36 +14,22 @@ pub const UNTOUCHED_SHARE: f64 = 0.1;
 
 /// Figures from the series of `measure cipher`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CipherFigures {
+pub struct CipherFigures<'a> {
     /// In memory: each algorithm and operation, in the order of the record.
-    pub rows: Vec<CipherRow>,
+    pub rows: Vec<CipherRow<'a>>,
     /// Instruction sets, in the order of the record, with the words that prove them.
-    pub isas: Vec<(Isa, String)>,
-    /// The library.
-    pub library: String,
-    /// Gain of all algorithms that cannot profit, by instruction set: 1 if nothing else changed.
-    pub untouched: Vec<(Isa, f64)>,
+    pub isas: Vec<(Isa, &'a str)>,
     /// A file, with all instructions and with fewer.
-    pub tasks: Vec<TaskRate>,
-    /// The account of the task's gain.
-    pub account: Option<GainAccount>,
+    pub tasks: Vec<Curve<'a>>,
+    /// The time in the cipher within those tasks.
+    within: Vec<Curve<'a>>,
 }
 
-/// One algorithm and operation.
+/// One algorithm and operation: a curve for each instruction set.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CipherRow {
-    /// The algorithm's name.
-    pub algorithm: String,
-    /// The operation.
-    pub stage: Stage,
-    /// The unit.
-    pub unit: Unit,
-    /// Rate per second by instruction set, by processor time.
-    pub rates: Vec<(Isa, Figure)>,
-    /// The elapsed time with all instructions.
-    pub elapsed: Option<Elapsed>,
-    /// Gains of all instructions over each smaller set.
-    pub gains: Vec<Gain>,
+pub struct CipherRow<'a> {
+    /// By instruction set, the largest first.
+    pub curves: Vec<Curve<'a>>,
 }
 
 /// The gain of all instructions over a smaller set.
@@ -58,26 +44,11 @@ pub struct Gain {
     pub by_instructions: bool,
 }
 
-/// The encryption of a file into another.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TaskRate {
-    /// Its cipher.
-    pub algorithm: String,
-    /// Its instruction set.
-    pub isa: Isa,
-    /// Bytes of the file.
-    pub bytes: u64,
-    /// Bytes per second.
-    pub rate: Figure,
-    /// Share of the task's time in the cipher, measured within the task.
-    pub cipher_share: Option<Figure>,
-}
-
 /// Why a task gained less than its cipher.
 #[derive(Clone, Debug, PartialEq)]
-pub struct GainAccount {
+pub struct GainAccount<'a> {
     /// The cipher.
-    pub algorithm: String,
+    pub algorithm: &'a str,
     /// The smaller instruction set.
     pub without: Isa,
     /// How many times faster the cipher is in memory.
@@ -92,82 +63,68 @@ pub struct GainAccount {
 }
 
 /// Derives figures from a record; `None` if it has no ciphers.
-pub fn of(record: &Record) -> Option<CipherFigures> {
-    let all: Vec<&Series> =
-        record.series.iter().filter(|series| series.workload == Workload::Cipher).collect();
-    let first = all.first()?;
-    let mut isas: Vec<(Isa, String)> = Vec::new();
-    for series in &all {
-        let isa = isa(series);
-        if !isas.iter().any(|known| known.0 == isa) {
-            isas.push((isa, series.factors.capabilities.clone().unwrap_or_default()));
+pub fn of(record: &Record) -> Option<CipherFigures<'_>> {
+    let all = curves(record, Workload::Cipher);
+    let mut isas: Vec<(Isa, &str)> = Vec::new();
+    for curve in &all {
+        if !isas.iter().any(|known| known.0 == isa(curve)) {
+            isas.push((isa(curve), curve.factors.capabilities.as_deref().unwrap_or_default()));
         }
     }
     isas.sort_by_key(|(isa, _)| *isa as u8);
-    let rows = rows(&all);
-    let tasks: Vec<TaskRate> = all
-        .iter()
-        .filter(|series| series.factors.stage == Some(Stage::EncryptFile))
-        .filter_map(|series| task(series, &all))
-        .collect();
-    let account = account(&all);
-    let library = first.factors.backend.clone().unwrap_or_default();
-    let untouched = untouched(&rows);
-    Some(CipherFigures { rows, isas, library, untouched, tasks, account })
-}
-
-fn isa(series: &Series) -> Isa {
-    series.factors.isa.unwrap_or(Isa::Full)
-}
-
-fn algorithm(series: &Series) -> &str {
-    series.factors.algorithm.as_deref().unwrap_or_default()
-}
-
-/// Returns the series measured in memory, which have no folder.
-fn in_memory<'a>(all: &[&'a Series]) -> Vec<&'a Series> {
-    all.iter().filter(|series| series.place.is_none()).copied().collect()
-}
-
-fn rows(all: &[&Series]) -> Vec<CipherRow> {
-    let mut rows: Vec<CipherRow> = Vec::new();
-    let series = in_memory(all);
-    for one in &series {
-        let Some(stage) = one.factors.stage else { continue };
-        let same = |row: &CipherRow| row.algorithm == algorithm(one) && row.stage == stage;
-        if rows.iter().any(same) {
-            continue;
+    let (is_empty, mut rows) = (all.is_empty(), Vec::<CipherRow<'_>>::new());
+    let (mut tasks, mut within) = (Vec::new(), Vec::new());
+    for curve in all {
+        match (curve.factors.stage, curve.series.place) {
+            (Some(Stage::EncryptFile), _) => tasks.push(curve),
+            // What is measured in memory has no folder.
+            (_, Some(_)) => within.push(curve),
+            (None, _) => {}
+            (Some(stage), None) => {
+                let same = |row: &&mut CipherRow<'_>| row.is(curve.algorithm(), stage);
+                match rows.iter_mut().find(same) {
+                    Some(row) => row.curves.push(curve),
+                    None => rows.push(CipherRow { curves: vec![curve] }),
+                }
+            }
         }
-        let mut row = CipherRow {
-            algorithm: algorithm(one).to_owned(),
-            stage,
-            unit: one.unit,
-            rates: Vec::new(),
-            elapsed: None,
-            gains: Vec::new(),
-        };
-        let of_row = |found: &&&Series| {
-            found.factors.stage == Some(stage) && algorithm(found) == row.algorithm
-        };
-        let mut of_row: Vec<&Series> = series.iter().filter(of_row).copied().collect();
-        of_row.sort_by_key(|found| isa(found) as u8);
-        let full = of_row.iter().find(|found| isa(found) == Isa::Full).copied();
-        row.elapsed = full.and_then(Elapsed::of);
-        for found in of_row {
-            row.rates.extend(Figure::rate_of(found).map(|rate| (isa(found), rate)));
-            let gain = full
-                .filter(|_| isa(found) != Isa::Full)
-                .and_then(|full| Figure::ratio(full, found));
-            let uses = kernels::uses(&row.algorithm);
-            row.gains.extend(gain.map(|gain| Gain {
-                without: isa(found),
-                gain,
-                by_instructions: lacks(uses, isa(found)),
-            }));
-        }
-        rows.push(row);
     }
-    rows
+    rows.iter_mut().for_each(|row| row.curves.sort_by_key(|curve| isa(curve) as u8));
+    (!is_empty).then_some(CipherFigures { rows, isas, tasks, within })
+}
+
+/// Returns the instruction set of a curve.
+pub fn isa(curve: &Curve<'_>) -> Isa {
+    curve.factors.isa.unwrap_or(Isa::Full)
+}
+
+impl<'a> CipherRow<'a> {
+    /// Returns the first curve, which stands for the algorithm, the operation and the unit.
+    pub fn first(&self) -> &Curve<'a> {
+        &self.curves[0]
+    }
+
+    /// Returns the curve of an instruction set.
+    pub fn with(&self, wanted: Isa) -> Option<&Curve<'a>> {
+        self.curves.iter().find(|curve| isa(curve) == wanted)
+    }
+
+    fn is(&self, algorithm: &str, stage: Stage) -> bool {
+        (self.first().algorithm(), self.first().factors.stage) == (algorithm, Some(stage))
+    }
+
+    /// Returns the gain of all instructions over a smaller set.
+    pub fn gain(&self, without: Isa) -> Option<Gain> {
+        let gain = self.with(Isa::Full)?.ratio(self.with(without)?);
+        let uses = kernels::uses(self.first().algorithm());
+        let gain = gain.filter(|_| without != Isa::Full)?;
+        Some(Gain { without, gain, by_instructions: lacks(uses, without) })
+    }
+
+    /// Returns the gains over each smaller set.
+    pub fn gains(&self) -> impl Iterator<Item = Gain> {
+        self.curves.iter().filter_map(|curve| self.gain(isa(curve)))
+    }
 }
 
 /// Returns whether an instruction set lacks any instruction of an algorithm.
@@ -180,69 +137,56 @@ fn lacks(uses: Uses, isa: Isa) -> bool {
     }
 }
 
-/// Returns the median gain of the algorithms that cannot profit, by instruction set.
-fn untouched(rows: &[CipherRow]) -> Vec<(Isa, f64)> {
-    let of = |isa: Isa| {
-        let gains = rows.iter().flat_map(|row| &row.gains);
-        let gains = gains.filter(|gain| gain.without == isa && !gain.by_instructions);
-        let gains: Vec<f64> = gains.map(|gain| gain.gain.value).collect();
-        median(&gains).map(|gain| (isa, gain))
-    };
-    [Isa::NoAes, Isa::NoSha, Isa::Baseline].into_iter().filter_map(of).collect()
-}
+impl<'a> CipherFigures<'a> {
+    /// Returns the name of the library.
+    pub fn library(&self) -> &'a str {
+        let rows = self.rows.iter().map(CipherRow::first);
+        rows.chain(&self.tasks).next().map_or("", Curve::backend)
+    }
 
-/// Finds the time in the cipher for a task.
-fn within<'a>(all: &[&'a Series], task: &Series) -> Option<&'a Series> {
-    let belongs = |series: &&&Series| {
-        series.place.is_some()
-            && series.factors.stage == Some(Stage::Encrypt)
-            && isa(series) == isa(task)
-            && algorithm(series) == algorithm(task)
-    };
-    all.iter().find(belongs).copied()
-}
+    /// Returns the gains that instructions explain, each over the set that lacks one kind of them.
+    pub fn explained(&self) -> impl Iterator<Item = (&CipherRow<'a>, Gain)> {
+        let gains = self.rows.iter().flat_map(|row| row.gains().map(move |gain| (row, gain)));
+        gains.filter(|(_, gain)| gain.by_instructions && gain.without != Isa::Baseline)
+    }
 
-fn share_within(all: &[&Series], task: &Series) -> Option<Figure> {
-    let within = within(all, task)?;
-    let share =
-        |(within, task): (&Sample, &Sample)| within.elapsed_ns as f64 / task.elapsed_ns as f64;
-    Figure::of_rounds(&within.paired(task).map(share).collect::<Vec<f64>>())
-}
+    /// Returns the median gain of all algorithms that cannot profit, by instruction set: 1 if
+    /// nothing else changed.
+    pub fn untouched(&self) -> Vec<(Isa, f64)> {
+        let of = |isa: Isa| {
+            let gains = self.rows.iter().filter_map(|row| row.gain(isa));
+            let gains = gains.filter(|gain| !gain.by_instructions).map(|gain| gain.gain.value);
+            median(&gains.collect::<Vec<f64>>()).map(|gain| (isa, gain))
+        };
+        [Isa::NoAes, Isa::NoSha, Isa::Baseline].into_iter().filter_map(of).collect()
+    }
 
-fn task(series: &Series, all: &[&Series]) -> Option<TaskRate> {
-    Some(TaskRate {
-        algorithm: algorithm(series).to_owned(),
-        isa: isa(series),
-        bytes: series.counting().map(|sample| sample.amount).max()?,
-        rate: Figure::rate_of(series)?,
-        cipher_share: share_within(all, series),
-    })
-}
+    /// Returns the share of a task's time in the cipher, measured within the task.
+    pub fn cipher_share(&self, task: &Curve<'_>) -> Option<Figure> {
+        let belongs = |within: &&Curve<'_>| {
+            let of = |curve: &Curve<'_>| (isa(curve), curve.algorithm() == task.algorithm());
+            within.factors.stage == Some(Stage::Encrypt) && of(within) == of(task)
+        };
+        let within = self.within.iter().find(belongs)?.series;
+        let share =
+            |(within, task): (&Sample, &Sample)| within.elapsed_ns as f64 / task.elapsed_ns as f64;
+        Figure::of_rounds(&within.paired(task.series).map(share).collect::<Vec<f64>>())
+    }
 
-fn account(all: &[&Series]) -> Option<GainAccount> {
-    let tasks: Vec<&&Series> =
-        all.iter().filter(|series| series.factors.stage == Some(Stage::EncryptFile)).collect();
-    let fast = tasks.iter().find(|series| isa(series) == Isa::Full)?;
-    let slow = tasks.iter().find(|series| isa(series) != Isa::Full)?;
-    let without = isa(slow);
-    let memory = in_memory(all);
-    let kernel = |of: Isa| {
-        memory.iter().find(|series| {
-            isa(series) == of
-                && algorithm(series) == algorithm(fast)
-                && series.factors.stage == Some(Stage::Encrypt)
+    /// Returns the account of the task's gain.
+    pub fn account(&self) -> Option<GainAccount<'a>> {
+        let fast = self.tasks.iter().find(|task| isa(task) == Isa::Full)?;
+        let slow = self.tasks.iter().find(|task| isa(task) != Isa::Full)?;
+        let row = self.rows.iter().find(|row| row.is(fast.algorithm(), Stage::Encrypt))?;
+        let kernel_gain = row.gain(isa(slow))?.gain;
+        let task_gain = fast.ratio(slow)?;
+        Some(GainAccount {
+            algorithm: fast.algorithm(),
+            without: isa(slow),
+            kernel_gain,
+            task_gain,
+            amdahl: Amdahl::of(kernel_gain.value, task_gain.value),
+            measured_share: self.cipher_share(slow),
         })
-    };
-    let kernels = [kernel(Isa::Full)?, kernel(without)?];
-    let kernel_gain = Figure::ratio(kernels[0], kernels[1])?;
-    let task_gain = Figure::ratio(fast, slow)?;
-    let amdahl = Amdahl::of(kernel_gain.value, task_gain.value);
-    Some(GainAccount {
-        algorithm: algorithm(fast).to_owned(),
-        without,
-        kernel_gain,
-        task_gain,
-        amdahl,
-        measured_share: share_within(all, slow),
-    })
+    }
 }

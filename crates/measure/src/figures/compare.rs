@@ -4,10 +4,9 @@
 //! show. The records were made at different times, so what disturbed one of them may have lasted
 //! for all of it: a session is one sample, however many rounds it has.
 
-use super::hash::Figure;
-use super::storage;
-use crate::record::{Factors, Record, Sample, Series, Unit, Workload};
-use crate::stats::{self, Finding, Point, median, rates_of_rounds};
+use super::Curve;
+use crate::record::{Factors, Record, Series, Unit, Workload};
+use crate::stats::{self, Figure, Finding, median, rates_of_rounds};
 
 /// How far the fastest rounds by processor time of two sessions of one machine lie apart, as a
 /// share. The place of code and data in memory, which each process has anew, makes as much.
@@ -130,19 +129,15 @@ fn rates(record: &Record, series: &Series) -> Option<Rates> {
     if let Some(stated) = series.stated {
         return Some(Rates::Elapsed(stated.per_second, Vec::new()));
     }
-    let counting: Vec<&Sample> = match series.workload {
-        Workload::Read | Workload::Write => storage::analysed(series),
-        _ => series.counting().collect(),
-    };
-    let rounds: Vec<&[&Sample]> =
-        counting.chunk_by(|one, other| one.round == other.round).collect();
-    let point = |sample: &&Sample| Point::of(sample.amount, series.time_ns(sample) as u64);
-    let points: Vec<Vec<Point>> =
-        rounds.iter().map(|round| round.iter().map(point).collect()).collect();
-    let (rate, of_rounds) = rates_of_rounds(&points)?;
-    let known = rounds.iter().zip(of_rounds);
-    let known: Vec<(u32, f64)> =
-        known.filter_map(|(round, rate)| Some((round.first()?.round, rate?))).collect();
+    let curve = Curve::of(series);
+    let rounds: Vec<u32> = curve
+        .points
+        .chunk_by(|one, other| one.round == other.round)
+        .map(|of| of[0].round)
+        .collect();
+    let (rate, of_rounds) = rates_of_rounds(&curve.rounds())?;
+    let known = rounds.into_iter().zip(of_rounds);
+    let known: Vec<(u32, f64)> = known.filter_map(|(round, rate)| Some((round, rate?))).collect();
     if series.is_by_processor_time() {
         let rates: Vec<f64> = known.into_iter().map(|(_, rate)| rate).collect();
         let fastest = rates.iter().copied().fold(0.0, f64::max);

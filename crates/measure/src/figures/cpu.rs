@@ -1,31 +1,29 @@
-//! Figures of `measure cpu`: rates by kernel, threads and level, and percentages of another record.
+//! Figures of `measure cpu`: rates by kernel, threads and level, and shares of another record.
 //!
 //! A rate is that of one thread by its processor time, also with four threads: the loops of each ÷
-//! the mean of their times. Percentages compare rates of the same number of threads at the highest
-//! level.
+//! the mean of their times. Shares of another record compare rates of the same number of threads at
+//! the highest level.
 
 use std::collections::BTreeMap;
 
-use super::MARGIN;
-use super::compare;
-use super::hash::{Elapsed, Figure};
+use super::{Curve, MARGIN, compare, curves};
 use crate::record::{Record, Sample, Series, Unit, Workload};
-use crate::stats::{Finding, level_of_each, median};
+use crate::stats::{Figure, Finding, level_of_each, median};
 
 /// The rate of one thread alone, as a share, below which several threads slow each other down.
 pub const CROWDED_SHARE: f64 = 0.9;
 
 /// Figures from the series of `measure cpu`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CpuFigures {
+pub struct CpuFigures<'a> {
     /// Each kernel, level and number of threads, in that order.
-    pub rates: Vec<LoopRate>,
+    pub rates: Vec<Curve<'a>>,
     /// One thread at the lowest level compared with one at the highest.
     pub levels: Option<LevelsCompared>,
     /// Threads at the lowest level compared with those at the highest that ran beside them.
     pub contended: Option<LevelsCompared>,
-    /// The record of the comparison, if there is one.
-    pub against: Option<String>,
+    /// The records of the comparison, if there is one.
+    against: Option<[&'a Record; 2]>,
 }
 
 /// Threads at the lowest level compared with as many at the highest, by the median kernel.
@@ -42,91 +40,87 @@ pub struct LevelsCompared {
     pub finding: Finding,
 }
 
-/// Loops of one kernel at one level.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LoopRate {
-    /// The kernel's name.
-    pub kernel: String,
-    /// Number of the QoS level, if one was requested.
-    pub qos: Option<u8>,
-    /// Simultaneous threads.
-    pub threads: u32,
-    /// Threads at another level that ran beside them; `None` if levels were not mixed.
-    pub busy_threads: Option<u32>,
-    /// Loops per second of one thread.
-    pub rate: Figure,
-    /// The elapsed time beside it, unless levels were mixed: then the rate is by elapsed time.
-    pub elapsed: Option<Elapsed>,
-    /// The rate as a share of that of one thread alone at this level.
-    pub of_one_thread: Option<Figure>,
-    /// The rate as a share of that at the highest level of this record.
-    pub of_own_high: Option<Figure>,
-    /// The rate as a percentage of the other record's at its highest level.
-    pub of_other_percent: Option<Figure>,
+/// Derives figures from a record, and compares them with another one if there is one; `None` if it
+/// has no loops.
+pub fn of<'a>(record: &'a Record, other: Option<&'a Record>) -> Option<CpuFigures<'a>> {
+    let mut rates = loops(record);
+    rates.sort_by_key(|rate| place_of(rate));
+    let levels = levels(&rates, is_alone);
+    let contended = self::levels(&rates, is_mixed);
+    let against = other.map(|other| [record, other]);
+    (!rates.is_empty()).then_some(CpuFigures { rates, levels, contended, against })
 }
 
-impl LoopRate {
+impl<'a> CpuFigures<'a> {
+    /// Returns the name of the other record.
+    pub fn against(&self) -> Option<&'a str> {
+        self.against.map(|[_, other]| other.name.as_deref().unwrap_or(&other.machine.cpu))
+    }
+
+    /// Returns the rates of one thread with none beside it.
+    pub fn alone(&self) -> impl Iterator<Item = &Curve<'a>> {
+        self.rates.iter().filter(|rate| is_alone(rate))
+    }
+
+    /// Returns a rate as a share of that of one thread alone at this level.
+    pub fn of_one_thread(&self, rate: &Curve<'_>) -> Option<Figure> {
+        let same_level = |found: &Curve<'_>| found.factors.qos == rate.factors.qos;
+        share_of(rate, find(&self.rates, rate, |found| is_alone(found) && same_level(found))?)
+    }
+
+    /// Returns a rate as a share of that at the highest level of this record.
+    pub fn of_high(&self, rate: &Curve<'_>) -> Option<Figure> {
+        share_of(rate, find(&self.rates, rate, |found| runs_alike(found, rate))?)
+    }
+
+    /// Returns a rate as a share of the other record's at its highest level.
+    pub fn of_other(&self, rate: &Curve<'_>) -> Option<Figure> {
+        let [record, other] = self.against?;
+        let theirs = loops(other);
+        let high = find(&theirs, rate, |found| runs_alike(found, rate))?;
+        compare::ratio((record, rate.series), (other, high.series))
+    }
+
     /// Returns whether several threads slowed each other down, because they share processors or
     /// heat.
-    pub fn is_crowded(&self) -> bool {
-        let alone = self.threads == 1 || self.busy_threads.is_some();
-        !alone && self.of_one_thread.is_some_and(|share| share.value < CROWDED_SHARE)
+    pub fn is_crowded(&self, rate: &Curve<'_>) -> bool {
+        let is_apart = rate.threads() == 1 || is_mixed(rate);
+        !is_apart && self.of_one_thread(rate).is_some_and(|share| share.value < CROWDED_SHARE)
     }
 }
 
-/// Derives figures from a record; `None` if it has no loops.
-pub fn of(record: &Record) -> Option<CpuFigures> {
-    compared(record, None)
+/// Returns whether threads of another level ran beside these.
+pub fn is_mixed(rate: &Curve<'_>) -> bool {
+    rate.factors.busy_threads.is_some()
 }
 
-/// Derives figures from a record and compares them with another one.
-pub fn against(record: &Record, other: &Record) -> Option<CpuFigures> {
-    compared(record, Some(other))
+fn is_alone(rate: &Curve<'_>) -> bool {
+    rate.threads() == 1 && !is_mixed(rate)
 }
 
-fn compared(record: &Record, other: Option<&Record>) -> Option<CpuFigures> {
-    let mut all: Vec<&Series> = series_of(record).collect();
-    all.sort_by_key(|series| place_of(series));
-    let rates: Vec<LoopRate> = all
-        .iter()
-        .filter_map(|series| {
-            let alone = find(&all, series, |found| {
-                threads(found) == 1 && found.factors.qos == series.factors.qos && !is_mixed(found)
-            });
-            let high = find(&all, series, |found| runs_alike(found, series));
-            let not_itself = |found: &&Series| !std::ptr::eq::<Series>(*found, *series);
-            Some(LoopRate {
-                kernel: kernel(series).to_owned(),
-                qos: series.factors.qos,
-                threads: threads(series),
-                busy_threads: series.factors.busy_threads,
-                rate: Figure::rate_of(series)?,
-                elapsed: Elapsed::of(series),
-                of_one_thread: alone
-                    .filter(not_itself)
-                    .and_then(|alone| Figure::ratio(series, alone)),
-                of_own_high: high.filter(not_itself).and_then(|high| Figure::ratio(series, high)),
-                of_other_percent: other.and_then(|other| percent(record, series, other)),
-            })
-        })
-        .collect();
-    let name = |other: &Record| other.name.clone().unwrap_or_else(|| other.machine.cpu.clone());
-    let levels = self::levels(&all, |series| threads(series) == 1 && !is_mixed(series));
-    let contended = self::levels(&all, is_mixed);
-    (!rates.is_empty()).then(|| CpuFigures { rates, levels, contended, against: other.map(name) })
+fn loops(record: &Record) -> Vec<Curve<'_>> {
+    let mut loops = curves(record, Workload::Cpu);
+    loops.retain(|of| of.series.unit == Unit::Loops);
+    loops
+}
+
+fn share_of(rate: &Curve<'_>, of: &Curve<'_>) -> Option<Figure> {
+    rate.ratio(of).filter(|_| !std::ptr::eq::<Series>(rate.series, of.series))
 }
 
 /// Compares the lowest level with the highest, among the series that fit. One comparison of all
 /// kernels makes one claim, where one for each would make several.
-fn levels(all: &[&Series], fits: impl Fn(&Series) -> bool) -> Option<LevelsCompared> {
-    let fitting: Vec<&Series> = all.iter().copied().filter(|series| fits(series)).collect();
-    let of_levels = || fitting.iter().filter_map(|series| series.factors.qos);
+fn levels(all: &[Curve<'_>], fits: impl Fn(&Curve<'_>) -> bool) -> Option<LevelsCompared> {
+    let fitting: Vec<&Curve<'_>> = all.iter().filter(|rate| fits(rate)).collect();
+    let of_levels = || fitting.iter().filter_map(|rate| rate.factors.qos);
     let (low, high) = (of_levels().min()?, of_levels().max()?);
-    let at = |level: u8| fitting.iter().filter(move |series| series.factors.qos == Some(level));
+    let at = |level: u8| fitting.iter().filter(move |rate| rate.factors.qos == Some(level));
     let mut rounds: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     let mut kernels = Vec::new();
     for slow in at(low).filter(|_| low < high) {
-        let Some(fast) = at(high).find(|fast| kernel(fast) == kernel(slow)) else { continue };
+        let same = |fast: &&&Curve<'_>| fast.algorithm() == slow.algorithm();
+        let Some(fast) = at(high).find(same) else { continue };
+        let (slow, fast) = (slow.series, fast.series);
         let ratio = |(sample, other): (&Sample, &Sample)| {
             (sample.round, slow.per_second(sample) / fast.per_second(other))
         };
@@ -139,48 +133,26 @@ fn levels(all: &[&Series], fits: impl Fn(&Series) -> bool) -> Option<LevelsCompa
     Some(LevelsCompared { low, high, share, finding: share.finding(MARGIN) })
 }
 
-fn series_of(record: &Record) -> impl Iterator<Item = &Series> {
-    let loops = |series: &&Series| series.workload == Workload::Cpu && series.unit == Unit::Loops;
-    record.series.iter().filter(loops)
-}
-
-fn kernel(series: &Series) -> &str {
-    series.factors.algorithm.as_deref().unwrap_or_default()
-}
-
 /// Returns whether as many threads ran, beside as many others.
-fn runs_alike(one: &Series, other: &Series) -> bool {
-    (threads(one), one.factors.busy_threads) == (threads(other), other.factors.busy_threads)
-}
-
-fn is_mixed(series: &Series) -> bool {
-    series.factors.busy_threads.is_some()
-}
-
-fn threads(series: &Series) -> u32 {
-    series.factors.threads.unwrap_or(1)
+fn runs_alike(one: &Curve<'_>, other: &Curve<'_>) -> bool {
+    let of = |rate: &Curve<'_>| (rate.threads(), rate.factors.busy_threads);
+    of(one) == of(other)
 }
 
 /// The order of display: the kernels of this version, then unknown ones; levels falling.
-fn place_of(series: &Series) -> (usize, String, std::cmp::Reverse<u8>, u32) {
+fn place_of(rate: &Curve<'_>) -> (usize, String, std::cmp::Reverse<u8>, u32) {
     let kernels = crate::workload::cpu::kernels::Kernel::ALL;
-    let known = kernels.iter().position(|known| known.name() == kernel(series));
-    let level = std::cmp::Reverse(series.factors.qos.unwrap_or(0));
-    (known.unwrap_or(kernels.len()), kernel(series).to_owned(), level, threads(series))
+    let known = kernels.iter().position(|known| known.name() == rate.algorithm());
+    let level = std::cmp::Reverse(rate.factors.qos.unwrap_or(0));
+    (known.unwrap_or(kernels.len()), rate.algorithm().to_owned(), level, rate.threads())
 }
 
 /// Finds the series of the highest level among those of the same kernel that match.
-fn find<'a>(
-    all: &[&'a Series],
-    series: &Series,
-    fits: impl Fn(&Series) -> bool,
-) -> Option<&'a Series> {
-    let same = |found: &&&Series| kernel(found) == kernel(series) && fits(found);
-    all.iter().filter(same).max_by_key(|found| found.factors.qos).copied()
-}
-
-fn percent(record: &Record, series: &Series, other: &Record) -> Option<Figure> {
-    let theirs: Vec<&Series> = series_of(other).collect();
-    let high = find(&theirs, series, |found| runs_alike(found, series))?;
-    Some(compare::ratio((record, series), (other, high))?.scaled(100.0))
+fn find<'c, 'a>(
+    all: &'c [Curve<'a>],
+    rate: &Curve<'_>,
+    fits: impl Fn(&Curve<'_>) -> bool,
+) -> Option<&'c Curve<'a>> {
+    let same = |found: &&Curve<'_>| found.algorithm() == rate.algorithm() && fits(found);
+    all.iter().filter(same).max_by_key(|found| found.factors.qos)
 }

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::MARGIN;
-use super::hash::Figure;
 use crate::record::{Cache, Order, Record, Series, Side, Stage, Unit, Workload};
-use crate::stats::{Finding, level_of_each, median};
+use crate::stats::{Figure, Finding, level_of_each, median};
 
 /// Figures of a comparison.
 #[derive(Clone, Debug, PartialEq)]

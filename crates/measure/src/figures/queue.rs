@@ -1,108 +1,44 @@
-//! Figures of `measure queue`: reads and bytes per second by depth, and latencies.
+//! Figures of `measure queue`: requests per second by depth, and their latencies.
 
-use super::hash::Figure;
+use super::{Curve, curves};
 use crate::latencies::{joined, quantile_ns};
-use crate::record::{Cache, Order, Record, Sample, Series, Stage, Workload};
+use crate::record::{Latencies, Order, Record, Series, Workload};
+use crate::stats::Figure;
 
-/// Figures of all combinations of order, size and depth.
-#[derive(Clone, Debug, PartialEq)]
-pub struct QueueFigures {
-    /// By order, then size, then depth.
-    pub cells: Vec<QueueCell>,
+/// Derives the figures of all combinations, by folder, order, size and depth.
+pub fn of(record: &Record) -> Vec<Curve<'_>> {
+    let mut cells = curves(record, Workload::Queue);
+    cells.sort_by_key(|cell| (group(cell.series), cell.factors.queue_depth));
+    cells
 }
 
-/// Figures of one combination.
-#[derive(Clone, Debug, PartialEq)]
-pub struct QueueCell {
-    /// Reading, writing, or both.
-    pub stage: Stage,
-    /// In which order blocks were read.
-    pub order: Order,
-    /// Bytes of a read.
-    pub block_len_bytes: u64,
-    /// Reads in flight.
-    pub depth: u32,
-    /// The origin of the bytes, as far as proved.
-    pub cache: Cache,
-    /// Index of the folder.
-    pub place: Option<usize>,
-    /// The folder, if there are several.
-    pub folder: Option<String>,
-    /// Reads per second.
-    pub reads_per_s: Figure,
-    /// The rate as a multiple of that of the least depth, round by round; absent for that depth
-    /// itself.
-    pub gain: Option<Figure>,
-    /// Reads that were timed.
-    pub reads: u64,
-    /// Median latency in nanoseconds. A percentile needs ten reads beyond it.
-    pub p50_ns: Option<u64>,
-    /// Latency that 99 of 100 reads did not exceed.
-    pub p99_ns: Option<u64>,
-    /// Latency that 999 of 1,000 reads did not exceed.
-    pub p999_ns: Option<u64>,
-    /// The longest latency.
-    pub max_ns: u64,
+/// Returns what distinguishes groups of series: those of a group differ in depth only.
+pub fn group(series: &Series) -> (Option<usize>, Option<u8>, bool, Option<u64>) {
+    let factors = &series.factors;
+    let is_random = factors.order == Some(Order::Random);
+    (series.place, factors.stage.map(|stage| stage as u8), is_random, factors.block_len_bytes)
 }
 
-impl QueueCell {
-    /// Returns what distinguishes groups of cells: cells of a group differ in depth only.
-    pub fn group(&self) -> (Option<usize>, u8, bool, u64) {
-        (self.place, self.stage as u8, self.order == Order::Random, self.block_len_bytes)
-    }
-
-    /// Returns bytes per second with their interval.
-    pub fn rate(&self) -> Figure {
-        self.reads_per_s.scaled(self.block_len_bytes as f64)
-    }
-
-    /// Returns bytes per second.
-    pub fn bytes_per_s(&self) -> f64 {
-        self.rate().value
-    }
+/// Returns bytes per second with their interval.
+pub fn rate(cell: &Curve<'_>) -> Option<Figure> {
+    let length = cell.factors.block_len_bytes?;
+    cell.rate.map(|per_s| per_s.scaled(length as f64))
 }
 
-/// Derives the figures; `None` if the record has no such series.
-pub fn of(record: &Record) -> Option<QueueFigures> {
-    let series = record.series.iter().filter(|series| series.workload == Workload::Queue);
-    let mut cells: Vec<(QueueCell, &Series)> =
-        series.filter_map(|series| Some((cell(series)?, series))).collect();
-    let first = cells.first().and_then(|(cell, _)| cell.place);
-    if cells.iter().any(|(cell, _)| cell.place != first) {
-        for (cell, _) in &mut cells {
-            let place = cell.place.and_then(|place| record.places.get(place));
-            cell.folder = place.map(|place| place.path.clone());
-        }
-    }
-    cells.sort_by_key(|(cell, _)| (cell.group(), cell.depth));
-    for group in cells.chunk_by_mut(|(one, _), (other, _)| one.group() == other.group()) {
-        let Some(((_, least), deeper)) = group.split_first_mut() else { continue };
-        for (cell, series) in deeper {
-            // Rounds of both depths were measured in turn, so disturbances affect both.
-            cell.gain = Figure::ratio(series, least);
-        }
-    }
-    let cells: Vec<QueueCell> = cells.into_iter().map(|(cell, _)| cell).collect();
-    (!cells.is_empty()).then_some(QueueFigures { cells })
+/// Returns the rate as a multiple of that of the least depth of its group, round by round: both
+/// were measured in turn, so disturbances affect both. `None` for that depth itself.
+pub fn gain(cells: &[Curve<'_>], cell: &Curve<'_>) -> Option<Figure> {
+    let least = cells.iter().find(|other| group(other.series) == group(cell.series))?;
+    cell.ratio(least).filter(|_| !std::ptr::eq(least.series, cell.series))
 }
 
-fn cell(series: &Series) -> Option<QueueCell> {
-    let samples: Vec<&Sample> = series.counting().collect();
-    let latencies = joined(samples.iter().filter_map(|sample| sample.latencies.as_ref()));
-    Some(QueueCell {
-        stage: series.factors.stage?,
-        order: series.factors.order?,
-        block_len_bytes: series.factors.block_len_bytes?,
-        depth: series.factors.queue_depth?,
-        cache: series.factors.cache.unwrap_or(Cache::Unknown),
-        place: series.place,
-        folder: None,
-        reads_per_s: Figure::rate_of(series)?,
-        gain: None,
-        reads: samples.iter().map(|sample| sample.amount).sum(),
-        p50_ns: quantile_ns(&latencies, 0.5),
-        p99_ns: quantile_ns(&latencies, 0.99),
-        p999_ns: quantile_ns(&latencies, 0.999),
-        max_ns: latencies.max_ns,
-    })
+/// Returns the latencies of all samples together.
+pub fn latencies(cell: &Curve<'_>) -> Latencies {
+    joined(cell.series.counting().filter_map(|sample| sample.latencies.as_ref()))
+}
+
+/// Returns the latency that a share of all requests did not exceed, in nanoseconds. It needs ten
+/// requests beyond it.
+pub fn percentile_ns(cell: &Curve<'_>, share: f64) -> Option<u64> {
+    quantile_ns(&latencies(cell), share)
 }

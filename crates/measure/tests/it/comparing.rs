@@ -362,8 +362,7 @@ fn a_stalled_file_does_not_decide_a_step() {
 fn rates_are_those_of_the_sections() {
     let mut one = record(Workload::Write, &[files(STANDARD)(1e9, 3)]);
     one.series[0].factors.stage = Some(Stage::Write);
-    let figures = steadfast_measure::figures::storage::of(&one, Workload::Write).unwrap();
-    let shown = figures.series[0].line.as_ref().unwrap().line.rate_per_s().unwrap();
+    let shown = steadfast_measure::figures::storage::of(&one, Workload::Write)[0].per_second();
     let found = compare::of(&one, &one).remove(0);
     assert_near(found.one_per_s, shown, 1e-6);
     assert_near(found.ratio.value, 1.0, 1e-12);

@@ -161,7 +161,7 @@ fn each_combination_gives_a_sample_in_each_round() {
         assert!(series.samples.iter().all(|sample| sample.amount == amount && amount > 0));
     }
     assert_eq!(record::read(&record::write(&record)).unwrap(), record);
-    assert_eq!(figures::cpu::of(&record).unwrap().rates.len(), 4);
+    assert_eq!(figures::cpu::of(&record, None).unwrap().rates.len(), 4);
 }
 
 #[test]
@@ -253,13 +253,14 @@ fn mixed_levels_have_a_series_each() {
     let of = |series: &Series| (series.factors.qos, series.factors.threads, series.samples.len());
     let found: Vec<_> = record.series.iter().map(of).collect();
     assert_eq!(found, [(Some(9), Some(2), 5), (Some(33), Some(2), 5)]);
-    let figures = figures::cpu::of(&record).unwrap();
+    let figures = figures::cpu::of(&record, None).unwrap();
     let [high, low] = figures.rates.as_slice() else { panic!("{figures:?}") };
-    assert_eq!((high.busy_threads, low.busy_threads), (Some(2), Some(2)));
-    assert!(high.of_own_high.is_none() && low.of_own_high.is_some());
+    let beside = [high, low].map(|of| of.factors.busy_threads);
+    assert_eq!(beside, [Some(2), Some(2)]);
+    assert!(figures.of_high(high).is_none() && figures.of_high(low).is_some());
     let contended = figures.contended.unwrap();
     assert_eq!((contended.low, contended.high), (9, 33));
-    assert_eq!(contended.share.value, low.of_own_high.unwrap().value, "of the only kernel");
+    assert_eq!(contended.share.value, figures.of_high(low).unwrap().value, "of the only kernel");
     assert_eq!(figures.levels, None, "no thread was alone");
 }
 
@@ -303,14 +304,15 @@ fn rates_are_those_of_one_thread_and_crowding_is_said() {
         (33, 1, [1000, 1000, 1010, 990, 1000, 1000]),
         (33, 4, [2000; 6]),
     ]);
-    let figures = figures::cpu::of(&record).unwrap();
+    let figures = figures::cpu::of(&record, None).unwrap();
     let [high, four, low] = figures.rates.as_slice() else { panic!("{figures:?}") };
-    assert_eq!((high.qos, high.threads, high.rate.value), (Some(33), 1, 1e9));
-    assert!(high.of_own_high.is_none() && high.of_one_thread.is_none());
-    let bounds = high.rate.bounds().unwrap();
+    assert_eq!((high.factors.qos, high.threads(), high.per_second()), (Some(33), 1, 1e9));
+    assert!(figures.of_high(high).is_none() && figures.of_one_thread(high).is_none());
+    let bounds = high.rate.unwrap().interval.unwrap();
     assert!(bounds.0 < 1e9 && bounds.1 > 1e9, "{bounds:?}");
-    assert!((four.of_one_thread.unwrap().value - 0.5).abs() < 1e-9 && four.is_crowded());
-    assert!((low.of_own_high.unwrap().value - 0.25).abs() < 1e-9 && !low.is_crowded());
+    assert!((figures.of_one_thread(four).unwrap().value - 0.5).abs() < 1e-9);
+    assert!((figures.of_high(low).unwrap().value - 0.25).abs() < 1e-9);
+    assert!(figures.is_crowded(four) && !figures.is_crowded(low));
 }
 
 #[test]
@@ -325,7 +327,7 @@ fn levels_are_compared_by_the_median_kernel() {
         let low = kernels.iter().zip(slow).map(|(kernel, times)| one(times, kernel, 9));
         let high = kernels.iter().map(|kernel| one([1000; 6], kernel, 33));
         let record = Record { series: low.chain(high).collect(), ..made(&[]) };
-        figures::cpu::of(&record).unwrap().levels.unwrap()
+        figures::cpu::of(&record, None).unwrap().levels.unwrap()
     };
     let slow = compared([[1250; 6], [1240, 1260, 1250, 1250, 1250, 1250], [4000; 6]]);
     assert_eq!((slow.low, slow.high, slow.finding), (9, 33, Finding::Slower));
@@ -336,15 +338,16 @@ fn levels_are_compared_by_the_median_kernel() {
     let wide = compared([[900, 1100, 900, 1100, 900, 1100]; 3]);
     assert_eq!(wide.finding, Finding::NotEnoughData);
     assert!(wide.share.interval.is_some());
-    assert_eq!(figures::cpu::of(&made(&[(33, 1, [1000; 6])])).unwrap().levels, None);
+    assert_eq!(figures::cpu::of(&made(&[(33, 1, [1000; 6])]), None).unwrap().levels, None);
 }
 
 #[test]
-fn another_record_gives_percentages_of_its_highest_level() {
+fn another_record_gives_shares_of_its_highest_level() {
     let (ours, theirs) =
         (made(&[(33, 1, [500; 6])]), made(&[(9, 1, [9000; 6]), (25, 1, [1000; 6])]));
-    let figures = figures::cpu::against(&ours, &theirs).unwrap();
-    assert!((figures.rates[0].of_other_percent.unwrap().value - 200.0).abs() < 1e-9);
-    assert_eq!(figures.against.as_deref(), Some(theirs.machine.cpu.as_str()));
-    assert!(figures::cpu::of(&ours).unwrap().rates[0].of_other_percent.is_none());
+    let figures = figures::cpu::of(&ours, Some(&theirs)).unwrap();
+    assert!((figures.of_other(&figures.rates[0]).unwrap().value - 2.0).abs() < 1e-9);
+    assert_eq!(figures.against(), Some(theirs.machine.cpu.as_str()));
+    let alone = figures::cpu::of(&ours, None).unwrap();
+    assert!(alone.of_other(&alone.rates[0]).is_none());
 }

@@ -11,7 +11,7 @@ use steadfast::read::buffered::Buffered;
 use steadfast::run::read_without_hashing;
 use steadfast::{Algorithm, Backend, Event, Level, Monitor, Options, Selection};
 use steadfast_measure::ErrorKind;
-use steadfast_measure::figures::hash::{self, HashFigures};
+use steadfast_measure::figures::hash;
 use steadfast_measure::record::{
     self, Cache, Factors, Record, Sample, Series, Stage, Unit, Workload as Name,
 };
@@ -306,36 +306,38 @@ fn path(stage: Stage, engine: &str, cache: Option<Cache>) -> Factors {
 }
 
 /// Figures of a made-up record in which reading and hashing together take `both` seconds.
-fn figures(both: fn(f64) -> f64) -> HashFigures {
+fn figures(both: fn(f64) -> f64) -> Record {
     let warm = Some(Cache::Warm);
-    hash::of(&record_of(vec![
+    record_of(vec![
         series(path(Stage::Hash, "memory", None), sized(|size| size / HASH)),
         series(path(Stage::Read, "buffered", warm), sized(|size| COST_S + size / READ)),
         series(path(Stage::ReadHash, "buffered", warm), sized(both)),
         series(path(Stage::Read, "null", None), sized(|_| COST_S)),
-    ]))
-    .unwrap()
+    ])
 }
 
 #[test]
 fn rates_and_costs_are_found_again() {
-    let figures = figures(|size| COST_S + size / HASH);
-    let reading = &figures.lines[1].line;
+    let record = figures(|size| COST_S + size / HASH);
+    let figures = hash::of(&record).unwrap();
+    let reading = figures.lines[1].fit.as_ref().unwrap();
     let (low, high) = reading.rate_per_s.unwrap().interval.unwrap();
     assert!(low <= READ / 1.02 && high >= READ / 1.03, "{low} {high}");
     assert!((reading.line.latency_s / COST_S - 1.025).abs() < 0.02);
     assert!(!reading.is_doubtful);
-    assert_eq!(figures.lines[1].sizes_bytes, (1_000_000, 256_000_000));
+    assert_eq!(figures.lines[1].amounts(), (1e6, 256e6));
 }
 
 #[test]
 fn overlap_is_none_where_they_take_turns_and_all_where_one_hides_the_other() {
-    let hidden = figures(|size| size / HASH);
+    let record = figures(|size| size / HASH);
+    let hidden = hash::of(&record).unwrap();
     let [overlap] = &hidden.overlaps[..] else { panic!("{:?}", hidden.overlaps) };
     assert_eq!(overlap.size_bytes_min, 16_000_000);
     assert!((overlap.overlap.unwrap().value - 1.0).abs() < 0.01, "{overlap:?}");
     assert!((overlap.net_by_read.value - 0.51).abs() < 0.02, "{overlap:?}");
-    let turns = figures(|size| COST_S + size / HASH + size / READ);
+    let record = figures(|size| COST_S + size / HASH + size / READ);
+    let turns = hash::of(&record).unwrap();
     let overlap = &turns.overlaps[0];
     assert!(overlap.overlap.unwrap().value.abs() < 0.01, "{overlap:?}");
     let (low, high) = overlap.overlap.unwrap().bounds().unwrap();
@@ -358,17 +360,18 @@ fn gains_buffers_and_levels_are_compared_round_by_round() {
     let steady = |rate: f64| -> Vec<Sample> {
         (0..6).map(|round| sample(round, 1_000_000, 1e6 / rate * f64::from(1 + round))).collect()
     };
-    let found = hash::of(&record_of(vec![
+    let record = record_of(vec![
         series(kernel("portable", 1), steady(1e8)),
         series(kernel("x86_shani", 1), steady(4e8)),
         series(level(33), steady(4e8)),
         series(level(9), steady(1e8)),
-    ]))
-    .unwrap();
-    assert_eq!(found.kernels[0].gain, None);
-    let gain = found.kernels[1].gain.unwrap();
+    ]);
+    let found = hash::of(&record).unwrap();
+    assert_eq!(found.gain(&found.kernels[0]), None);
+    let gain = found.gain(&found.kernels[1]).unwrap();
     assert!((gain.value - 4.0).abs() < 1e-6 && gain.bounds().unwrap().0 > 3.99, "{gain:?}");
-    assert_eq!(found.levels.iter().map(|level| level.qos).collect::<Vec<_>>(), [9, 33]);
-    assert_eq!(found.level_ratios[0].levels, (33, 9));
-    assert!((found.level_ratios[0].ratio.value - 4.0).abs() < 1e-6);
+    let levels: Vec<u8> = found.levels.iter().filter_map(|level| level.factors.qos).collect();
+    assert_eq!(levels, [9, 33]);
+    assert_eq!(found.level_ratios()[0].levels, (33, 9));
+    assert!((found.level_ratios()[0].ratio.value - 4.0).abs() < 1e-6);
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use steadfast_measure::figures;
+use steadfast_measure::figures::{self, Curve};
 use steadfast_measure::record::{self, Order, Record, Unit};
 use steadfast_measure::runner::{End, Session, Unwatched};
 use steadfast_measure::stats;
@@ -58,19 +58,20 @@ fn every_combination_has_its_reads_and_their_latencies() {
             assert!(waited <= depth * sample.elapsed_ns, "{}", series.label);
         }
     }
-    let figures = figures::queue::of(&record).expect("there are such series");
-    assert_eq!(figures.cells.len(), 8);
-    let deep = figures.cells.iter().find(|cell| cell.depth == 4).unwrap();
-    assert!(deep.reads_per_s.value > 0.0 && deep.reads_per_s.interval.is_some());
-    for cell in &figures.cells {
-        assert_eq!(cell.gain.is_some(), cell.depth == 4, "of the least depth, by the others");
+    let cells = figures::queue::of(&record);
+    assert_eq!(cells.len(), 8);
+    let is_deep = |cell: &Curve<'_>| cell.factors.queue_depth == Some(4);
+    let gain_of = |cell| figures::queue::gain(&cells, cell);
+    let deep = cells.iter().find(|cell| is_deep(cell)).unwrap();
+    assert!(deep.per_second() > 0.0 && deep.rate.unwrap().interval.is_some());
+    for cell in &cells {
+        assert_eq!(gain_of(cell).is_some(), is_deep(cell), "of the least depth, by the others");
     }
-    let gain = deep.gain.expect("deeper than the least");
+    let gain = gain_of(deep).expect("deeper than the least");
     let same = |series: &&record::Series, depth: u32| {
         let of = &series.factors;
         of.queue_depth == Some(depth)
-            && of.order == Some(deep.order)
-            && of.block_len_bytes == Some(deep.block_len_bytes)
+            && (of.order, of.block_len_bytes) == (deep.factors.order, deep.factors.block_len_bytes)
     };
     let rates = |depth: u32| -> Vec<f64> {
         let series = record.series.iter().find(|series| same(series, depth)).unwrap();
@@ -118,8 +119,8 @@ fn folders_take_turns_and_have_figures_of_their_own() {
     let (record, end) = run(&queue, false);
     assert!(end.is_none(), "{end:?}");
     assert_eq!((record.places.len(), record.series.len()), (2, 8));
-    let cells = figures::queue::of(&record).unwrap().cells;
-    let of_place = |place| cells.iter().filter(|cell| cell.place == Some(place)).count();
+    let cells = figures::queue::of(&record);
+    let of_place = |place| cells.iter().filter(|cell| cell.series.place == Some(place)).count();
     assert_eq!((of_place(0), of_place(1)), (4, 4));
     // A round is over in both before the next begins.
     let starts = |place: usize, round: u32| {
@@ -148,10 +149,13 @@ fn the_four_rows_are_read_written_and_mixed() {
     // Every byte that was written is compared in the end.
     assert!(end.is_none(), "{end:?}");
     assert_eq!(record::read(&record::write(&record)).unwrap(), record);
-    let figures = figures::queue::of(&record).unwrap();
-    for row in FOUR_ROWS {
-        let of_row = figures.cells.iter().filter(|cell| {
-            (cell.order, cell.block_len_bytes, cell.depth) == row && cell.reads_per_s.value > 0.0
+    let cells = figures::queue::of(&record);
+    for row @ (order, length, depth) in FOUR_ROWS {
+        let of_row = cells.iter().filter(|cell| {
+            let of = cell.factors;
+            let is_row = (of.order, of.block_len_bytes, of.queue_depth)
+                == (Some(order), Some(length), Some(depth));
+            is_row && cell.per_second() > 0.0
         });
         assert_eq!(of_row.count(), 3, "{row:?}");
     }

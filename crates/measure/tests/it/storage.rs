@@ -90,12 +90,15 @@ fn cold_is_what_the_page_cache_confirms() {
         assert_eq!(direct.factors.cache, Some(Cache::Direct));
     }
     assert_eq!(direct.samples.len(), 100);
-    let figures = storage::of(&record, record::Workload::Read).unwrap();
-    assert_eq!(figures.series.len(), 3);
-    assert!(figures.series.iter().all(|series| series.is_cache_prone && series.files == 100));
+    let files = storage::of(&record, record::Workload::Read);
+    assert_eq!(files.len(), 3);
+    let prone = files.iter().all(|files| storage::is_cache_prone(files.series));
+    assert!(prone && files.iter().all(|files| files.points.len() == 100));
     let flagged = |label: &str| {
-        let series = figures.series.iter().find(|series| series.label.contains(label));
-        series.unwrap().impossible.iter().any(|found| found.why == storage::Why::Cached)
+        let files = files.iter().find(|files| files.series.label.contains(label));
+        storage::impossible(&record, files.unwrap())
+            .iter()
+            .any(|found| found.why == storage::Why::Cached)
     };
     assert_eq!(flagged("cold"), !all_cold);
     assert!(is_empty(root.path()));
@@ -162,9 +165,9 @@ fn a_single_file_is_one_sample_a_set() {
     let rounds: Vec<u32> = written.samples.iter().map(|sample| sample.round).collect();
     assert_eq!(rounds, [0, 1, 2]);
     assert!(written.samples.iter().all(|sample| sample.amount == 3_000_001));
-    let figures = storage::of(&record, record::Workload::Write).unwrap();
-    assert!(figures.series[0].line.is_none(), "one length has no line");
-    assert!(figures.series[0].rate_overall_per_s.value > 0.0);
+    let files = storage::of(&record, record::Workload::Write);
+    assert!(files[0].fit.is_none(), "one length has no line");
+    assert!(files[0].rate.unwrap().value > 0.0 && files[0].rate == files[0].overall());
 }
 
 #[test]

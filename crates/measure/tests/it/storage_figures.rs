@@ -1,6 +1,7 @@
 //! Figures of writing and reading from records whose truth is known.
 
-use steadfast_measure::figures::storage::{SeriesFigures, Why, of};
+use steadfast_measure::figures::Curve;
+use steadfast_measure::figures::storage::{self, Why};
 use steadfast_measure::random::Random;
 use steadfast_measure::record::{
     Beside, Cache, Clock, Factors, Format, Machine, Place, Record, Sample, Series, Stage, Unit,
@@ -95,43 +96,48 @@ impl Told {
             warnings: Vec::new(),
         }
     }
+}
 
-    fn figures(self, stage: Stage) -> SeriesFigures {
-        of(&self.record(stage), Workload::Write).unwrap().series.remove(0)
-    }
+/// Returns the figures of the files of a record.
+fn figures(record: &Record) -> Curve<'_> {
+    storage::of(record, Workload::Write).remove(0)
 }
 
 /// The standard files, told with a mood that may depend on the index and the bytes so far.
-fn standard(seed: u64, stage: Stage, mood: impl Fn(usize, f64) -> Mood) -> SeriesFigures {
+fn standard(seed: u64, stage: Stage, mood: impl Fn(usize, f64) -> Mood) -> Record {
     let mut told = Told::new(seed);
     for (index, file) in Plan::new(Profile::Standard, seed).files().into_iter().enumerate() {
         let mood = mood(index, told.bytes);
         told.file(file.set, file.length, mood);
     }
-    told.figures(stage)
+    told.record(stage)
 }
 
 #[test]
 fn a_calm_disk_has_its_rate_within_its_interval_and_no_step() {
-    let figures = standard(1, Stage::Write, |_, _| CALM);
-    assert_eq!((figures.files, figures.bytes), (160, 53_300_000_000));
-    let line = figures.line.unwrap();
+    let record = standard(1, Stage::Write, |_, _| CALM);
+    let figures = figures(&record);
+    assert_eq!((figures.points.len(), figures.amount()), (160, 53_300_000_000));
+    let line = figures.fit.as_ref().unwrap();
     let rate = line.rate_per_s.unwrap();
     assert!((rate.value / 2e9 - 1.0).abs() < 0.01, "{rate:?}");
     assert!(rate.interval.is_some_and(|(low, high)| low < 2e9 && 2e9 < high), "{rate:?}");
     let latency = line.latency_s;
     assert!((latency.value - 0.001).abs() < 1e-4, "{latency:?}");
-    assert!((figures.rate_overall_per_s.value / 2e9 - 1.0).abs() < 0.02);
-    assert!(figures.rate_overall_per_s.interval.is_some());
-    assert!(!figures.is_cache_prone);
+    assert_eq!(figures.rate, line.rate_per_s);
+    let overall = figures.overall().unwrap();
+    assert!((overall.value / 2e9 - 1.0).abs() < 0.02 && overall.interval.is_some());
+    assert!(!storage::is_cache_prone(figures.series));
 }
 
 #[test]
 fn what_others_took_is_told() {
     let busy = Mood { rate_per_s: 1.2e9, others: 1.6, ..CALM };
-    let figures = standard(2, Stage::Read, |_, _| busy);
-    assert!((figures.others.unwrap() - 1.6).abs() < 0.01, "{:?}", figures.others);
-    assert_eq!(figures.queued, None);
+    let record = standard(2, Stage::Read, |_, _| busy);
+    let figures = figures(&record);
+    let others = storage::others(&figures).unwrap();
+    assert!((others - 1.6).abs() < 0.01, "{others:?}");
+    assert_eq!(storage::queued(&figures), None);
 }
 
 #[test]
@@ -145,7 +151,7 @@ fn impossible_rates_are_flagged_and_possible_ones_are_not() {
         record.places[0].link_bytes_per_s_max = link;
         record.series[0].factors.cache = Some(Cache::Unknown);
         record.series[0].samples[3].cached_bytes = cached_bytes;
-        of(&record, Workload::Write).unwrap().series.remove(0).impossible
+        storage::impossible(&record, &figures(&record))
     };
     assert_eq!(record(None, Some(0)), []);
     assert_eq!(record(Some(7_876_923_076), None), []);
@@ -165,16 +171,18 @@ fn short_files_are_left_out_and_counted_unless_all_are_short() {
             told.file(round, length, CALM);
         }
     }
-    let figures = told.figures(Stage::Write);
-    assert_eq!((figures.files, figures.too_small), (10, 10));
-    assert!(!figures.is_cache_prone);
+    let counted = |told: Told| {
+        let record = told.record(Stage::Write);
+        let files = figures(&record);
+        let prone = storage::is_cache_prone(files.series);
+        (files.points.len(), storage::left_out(&files), prone)
+    };
+    assert_eq!(counted(told), (10, 10, false));
     let mut told = Told::new(13);
     for round in 0..5 {
         for length in [4_000, 64_000, 2_000_000] {
             told.file(round, length, CALM);
         }
     }
-    let figures = told.figures(Stage::Write);
-    assert_eq!((figures.files, figures.too_small), (15, 0));
-    assert!(figures.is_cache_prone);
+    assert_eq!(counted(told), (15, 0, true));
 }

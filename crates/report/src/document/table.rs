@@ -145,6 +145,15 @@ impl Cell {
         quantity.map_or(Cell::Empty, Cell::Number)
     }
 
+    /// Returns the number of the cell, and the ends of its interval in the same unit.
+    pub fn number(&self) -> Option<(Quantity, Option<(Quantity, Quantity)>)> {
+        match *self {
+            Cell::Empty | Cell::Text(_) => None,
+            Cell::Number(of) => Some((of, None)),
+            Cell::Interval(of, (low, high)) => Some((of, Some((of.with(low), of.with(high))))),
+        }
+    }
+
     /// Returns the cell as people read it: `2.71 GB/s [2.68–2.74]`; a dash if it is empty.
     pub fn shown(&self, units: Units) -> String {
         match self {

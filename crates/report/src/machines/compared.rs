@@ -9,7 +9,7 @@ use steadfast_measure::stats::{Finding, ROUNDS_MIN};
 
 use super::names;
 use crate::document::{Axis, Cell, Chart, Field, Layer, Mark, Point, Quantity, Section, Table};
-use crate::measure::{cell, rows_layer};
+use crate::measure::{cell, per_second, rows_layer};
 use crate::units;
 
 /// Most ratios in one chart. The table has all.
@@ -83,13 +83,7 @@ fn group_sentence(group: &[&Compared], one: &str) -> String {
 
 fn table(compared: &[Compared], title: &str, [one, other]: [&str; 2]) -> Table {
     let (one, other) = (format!(">{one}"), format!(">{other}"));
-    let rate = |unit: Unit, rate: f64| {
-        Cell::Number(if unit == Unit::Bytes {
-            Quantity::Rate(rate)
-        } else {
-            Quantity::PerSecond(rate)
-        })
-    };
+    let rate = |unit: Unit, rate: f64| Cell::Number(per_second(unit)(rate));
     let fields: &[Field<'_, Compared>] = &[
         ("Workload", &|of| Cell::text(of.workload.name())),
         ("What", &|of| Cell::text(&of.label)),

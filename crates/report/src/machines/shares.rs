@@ -4,9 +4,9 @@
 //! Publications often print only how much slower something is. A measured record has the same
 //! shares, each with its interval: low QoS of high, encrypted of plain, hashing of reading.
 
-use steadfast_measure::figures::hash::Figure;
-use steadfast_measure::figures::{cipher, cpu, hash, pair};
-use steadfast_measure::record::{Isa, Record, Side, Stage};
+use steadfast_measure::figures::{Curve, cipher, cpu, hash, pair};
+use steadfast_measure::record::{Record, Side, Stage};
+use steadfast_measure::stats::Figure;
 use steadfast_measure::workload::cipher::masks;
 
 use super::names;
@@ -49,24 +49,17 @@ pub(super) fn section(records: &[&Record]) -> Section {
 }
 
 fn measured(record: &Record) -> Vec<MeasuredShare> {
-    let mut shares = Vec::new();
-    if let Some(figures) = hash::of(record) {
-        shares.extend(of_hash(&figures));
-    }
-    if let Some(figures) = pair::of(record) {
-        shares.extend(of_pair(&figures, record));
-    }
-    if let Some(figures) = cipher::of(record) {
-        shares.extend(of_cipher(&figures));
-    }
-    if let Some(figures) = cpu::of(record) {
-        shares.extend(of_cpu(&figures));
-    }
-    shares
+    let of_parts = [
+        hash::of(record).map(|figures| of_hash(&figures)),
+        pair::of(record).map(|figures| of_pair(&figures, record)),
+        cipher::of(record).map(|figures| of_cipher(&figures)),
+        cpu::of(record, None).map(|figures| of_cpu(&figures)),
+    ];
+    of_parts.into_iter().flatten().flatten().collect()
 }
 
 /// Reading and hashing as a share of reading, from each state of the page cache and at each level.
-fn of_hash(figures: &hash::HashFigures) -> Vec<MeasuredShare> {
+fn of_hash(figures: &hash::HashFigures<'_>) -> Vec<MeasuredShare> {
     let share = |of: &hash::Overlap| {
         let level = of.qos.map_or(String::new(), |qos| format!(", at {}", level_name(qos)));
         let what = format!("Reading and hashing, {}{level}", cache_words(of.cache));
@@ -100,28 +93,25 @@ fn of_pair(figures: &pair::PairFigures, record: &Record) -> Vec<MeasuredShare> {
 }
 
 /// Each algorithm with all instructions as a multiple of the same without some.
-fn of_cipher(figures: &cipher::CipherFigures) -> Vec<MeasuredShare> {
-    let gains = figures.rows.iter().flat_map(|row| row.gains.iter().map(move |gain| (row, gain)));
-    let by_single = gains.filter(|(_, gain)| gain.by_instructions && gain.without != Isa::Baseline);
-    let share = |(row, gain): (&cipher::CipherRow, &cipher::Gain)| {
-        let what = format!("{} with instructions", row.algorithm);
+fn of_cipher(figures: &cipher::CipherFigures<'_>) -> Vec<MeasuredShare> {
+    let share = |(row, gain): (&cipher::CipherRow<'_>, cipher::Gain)| {
+        let what = format!("{} with instructions", row.first().algorithm());
         (what, format!("with {}", masks::name(gain.without)), gain.gain)
     };
-    let task = figures.account.as_ref().map(|account| {
+    let task = figures.account().map(|account| {
         let what = format!("A file by {} with instructions", account.algorithm);
         (what, format!("with {}", masks::name(account.without)), account.task_gain)
     });
-    by_single.map(share).chain(task).collect()
+    figures.explained().map(share).chain(task).collect()
 }
 
 /// Each loop of one thread at a lower level as a share of the same at the highest.
-fn of_cpu(figures: &cpu::CpuFigures) -> Vec<MeasuredShare> {
+fn of_cpu(figures: &cpu::CpuFigures<'_>) -> Vec<MeasuredShare> {
     let Some(levels) = figures.levels else { return Vec::new() };
-    let alone = |rate: &&cpu::LoopRate| rate.threads == 1 && rate.busy_threads.is_none();
     let high = format!("at {}", level_name(levels.high));
-    let share = |rate: &cpu::LoopRate| {
-        let what = format!("{}, at {}", rate.kernel, level_name(rate.qos?));
-        Some((what, high.clone(), rate.of_own_high?))
+    let share = |rate: &Curve<'_>| {
+        let what = format!("{}, at {}", rate.algorithm(), level_name(rate.factors.qos?));
+        Some((what, high.clone(), figures.of_high(rate)?))
     };
-    figures.rates.iter().filter(alone).filter_map(share).collect()
+    figures.alone().filter_map(share).collect()
 }

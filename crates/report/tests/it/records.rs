@@ -3,11 +3,13 @@
 use std::path::Path;
 
 use proptest::prelude::*;
+use steadfast_measure::figures::hosts;
 use steadfast_measure::published;
 use steadfast_measure::record::{self, Factors, Record, Sample, Series, Stage, Unit, Workload};
 use steadfast_measure::workload::queue::FOUR_ROWS;
 use steadfast_report::document::{
-    Cell, Document, DocumentTextOptions, Section, write_csv, write_json, write_markdown, write_text,
+    Cell, Document, DocumentTextOptions, Headline, Quantity, Section, write_csv, write_json,
+    write_markdown, write_text,
 };
 use steadfast_report::{Units, html, machines, measure};
 
@@ -119,6 +121,62 @@ fn every_series_of_a_record_is_in_its_document() {
             assert_ne!(whole, json(&[measure::document(&less)]), "without {}", series.label);
         }
     }
+}
+
+/// The question of a measurement is answered by the figure of its section, and the bars beside it.
+#[test]
+fn every_workload_has_the_figure_of_its_record() {
+    let headline = |record: &Record| measure::document(record).sections.remove(0).headline.unwrap();
+    let of = |workload| headline(&of_workload(workload));
+    let shown = |headline: &Headline| {
+        let (figure, interval) = headline.figure.number().unwrap();
+        assert!(interval.is_some(), "{headline:?}");
+        figure.text(Units::Si)
+    };
+    let hash = of(Workload::Hash);
+    let host = &hosts::of(&frozen())[0];
+    let reading = Quantity::Rate(host.read_per_s.unwrap().value);
+    assert_eq!(hash.bars[0], ("Reading alone, from the drive".to_owned(), reading));
+    assert!(hash.what.contains("62 % of the rate of reading alone"), "{}", hash.what);
+    let mut kernels = of_workload(Workload::Hash);
+    kernels.series.retain(|series| series.factors.engine.is_none());
+    let kernels = headline(&kernels);
+    assert!(kernels.bars.iter().any(|(name, _)| name == "sha256"), "{kernels:?}");
+    let queue = of(Workload::Queue);
+    let depths: Vec<&str> = queue.bars.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(depths, ["1 request at a time", "4 requests at a time", "32 requests at a time"]);
+    let cpu = of(Workload::Cpu);
+    assert_eq!(cpu.bars[0].1, cpu.figure.number().unwrap().0, "the lowest level comes first");
+    assert_eq!(cpu.bars.last().unwrap().1, Quantity::Share(1.0));
+    let all = [hash, of(Workload::Read), of(Workload::Write), of(Workload::Cipher), cpu, kernels];
+    let all: Vec<String> = all.iter().chain([&queue]).map(shown).collect();
+    let expected =
+        ["1.82 GB/s", "3.39 GB/s", "1.90 GB/s", "70.3 %", "94.4 %", "2.35 GB/s", "6.13×"];
+    assert_eq!(all, expected);
+    let pair = of(Workload::Pair);
+    assert_eq!(pair.bars.len(), 2, "{pair:?}");
+    assert!(pair.what.starts_with("the rate of ") && pair.what.ends_with('.'), "{}", pair.what);
+}
+
+/// Levels by size: the lowest first, as the question has it.
+#[test]
+fn levels_by_size_are_answered_by_the_lowest() {
+    let mut record = of_workload(Workload::Hash);
+    let mut lines = record.series.clone();
+    lines.retain(|one| {
+        let check = one.factors.stage == Some(Stage::ReadHash);
+        check && one.label.ends_with("one file, warm")
+    });
+    for qos in [9, 33] {
+        let at = |one: &Series| {
+            let factors = Factors { qos: Some(qos), ..one.factors.clone() };
+            Series { factors, ..one.clone() }
+        };
+        record.series.extend(lines.iter().map(at));
+    }
+    let headline = measure::document(&record).sections.remove(0).headline.unwrap();
+    assert_eq!(headline.bars[0].1, headline.figure.number().unwrap().0);
+    assert!(headline.what.contains("at level 9, the lowest"), "{}", headline.what);
 }
 
 #[test]

@@ -4,9 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use steadfast_measure::record::Record;
-use steadfast_report::document::{Document, Quantity};
+use steadfast_report::document::{Document, Headline, Quantity};
 
-use super::MeasureAnswer;
 use crate::live::{LiveStatus, Rendered};
 
 /// A series so far.
@@ -27,8 +26,6 @@ pub(crate) struct SeriesSoFar {
 pub(crate) struct MeasureEnd {
     /// The record and its document. `None` if there are no samples.
     pub(crate) made: Option<(Record, Document)>,
-    /// The answer in one figure, if the record has it.
-    pub(crate) answer: Option<MeasureAnswer>,
     /// The errors of parts that could not be measured.
     pub(crate) failed: Vec<String>,
     /// Whether it was stopped early.
@@ -56,9 +53,10 @@ pub(crate) struct MeasureSnapshot {
 }
 
 impl MeasureSnapshot {
-    /// Returns the answer, if it has ended and has one.
-    pub(crate) fn answer(&self) -> Option<&MeasureAnswer> {
-        self.end.as_ref()?.answer.as_ref()
+    /// Returns the figure that answers the question, if it has ended and has one.
+    pub(crate) fn answer(&self) -> Option<&Headline> {
+        let (_, document) = self.made()?;
+        document.sections.first()?.headline.as_ref()
     }
 
     /// Returns the record and its document, if it has ended and has samples.

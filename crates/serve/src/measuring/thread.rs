@@ -11,7 +11,6 @@ use steadfast_measure::workload::Workload;
 use steadfast_report::document::Quantity;
 use steadfast_report::{escape, measure};
 
-use super::answer;
 use super::keep::keep;
 use super::kind::command_of;
 use super::{MeasureEnd, MeasureSnapshot, Measurement, SeriesSoFar};
@@ -51,7 +50,6 @@ pub(super) fn execute(
                 .map_err(|error| escape::text(&error.to_string()))
         });
         let document = measure::document(&record);
-        end.answer = answer::of(measurement.request.kind, &record);
         end.made = Some((record, document));
     }
     watcher.publish(Some(Arc::new(end)));
@@ -101,7 +99,7 @@ impl Watch for Watcher<'_> {
     }
 
     fn sampled(&mut self, series: &Series, sample: &Sample) {
-        let per_second = sample.amount as f64 * 1e9 / sample.elapsed_ns.max(1) as f64;
+        let per_second = sample.per_second();
         let latest = match series.unit {
             Unit::Bytes => Quantity::Rate(per_second),
             Unit::Operations | Unit::Loops => Quantity::PerSecond(per_second),

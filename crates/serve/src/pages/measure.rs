@@ -160,10 +160,7 @@ fn list(app: &App, measurements: &[Arc<Measurement>]) -> Markup {
                 @let snapshot = one.control.snapshot();
                 li {
                     b {
-                        @match snapshot.answer() {
-                            Some(answer) => (answer.figure.text(Units::Si)),
-                            None => "–",
-                        }
+                        (snapshot.answer().map_or("–".to_owned(), answer::figure_text))
                     }
                     span .what {
                         a href=(format!("/measure/{}", one.id)) {

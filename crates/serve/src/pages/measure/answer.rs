@@ -1,16 +1,14 @@
 //! The answer to the question of a measurement as a panel: one figure, what it is, and bars.
 
 use maud::{Markup, html};
-use steadfast_measure::record::{Side, Stage};
-use steadfast_measure::stats::Finding;
-use steadfast_report::document::Quantity;
-use steadfast_report::{Units, units};
+use steadfast_report::document::{Headline, Quantity};
+use steadfast_report::{Units, escape, units};
 
 use crate::app::App;
 use crate::dates;
 use crate::folders::name_of;
 use crate::icons::{bar, icon, small_icon};
-use crate::measuring::{AnswerBar, AnswerWhat, MeasureAnswer, Measurement};
+use crate::measuring::Measurement;
 use crate::words;
 
 /// A terabyte in bytes.
@@ -22,10 +20,16 @@ pub(super) fn folder(one: &Measurement) -> String {
     names.map(|folder| name_of(folder)).collect::<Vec<_>>().join(" and ")
 }
 
+/// The figure of an answer in decimal units.
+pub(super) fn figure_text(answer: &Headline) -> String {
+    answer.figure.number().map_or("–".to_owned(), |(figure, _)| si(figure))
+}
+
 /// The answer of a measurement that has ended with one.
 pub(super) fn panel(app: &App, one: &Measurement) -> Option<Markup> {
     let snapshot = one.control.snapshot();
     let answer = snapshot.answer()?;
+    let (value, interval) = answer.figure.number()?;
     let begun = dates::moment(one.begun, app.now());
     Some(html! {
         section .panel aria-labelledby="answer" {
@@ -34,12 +38,12 @@ pub(super) fn panel(app: &App, one: &Measurement) -> Option<Markup> {
                 span .small.soft { "measured " (begun) }
             }
             div .body.cols {
-                div .stack { (figure(answer, &answer_text(one, &answer.what))) (bars(one, answer)) }
+                div .stack { (figure(value, &answer.what)) (bars(value, answer)) }
                 div .stack.tight {
-                    @match &answer.interval {
+                    @match interval {
                         Some((low, high)) => p .note {
                             (small_icon("check"))
-                            span { "The interval goes from " (si(*low)) " to " (si(*high)) "." }
+                            span { "The interval goes from " (si(low)) " to " (si(high)) "." }
                         },
                         None => p .note { span { "The record has no interval for it." } },
                     }
@@ -72,10 +76,10 @@ fn si(quantity: Quantity) -> String {
 }
 
 /// The figure in large digits, and what it is.
-fn figure(answer: &MeasureAnswer, what: &str) -> Markup {
-    let whole = si(answer.figure);
-    let (value, unit) = whole.split_once(' ').unwrap_or((&whole, ""));
-    let terabyte = match answer.figure {
+fn figure(value: Quantity, what: &str) -> Markup {
+    let whole = si(value);
+    let (digits, unit) = whole.split_once(' ').unwrap_or((&whole, ""));
+    let terabyte = match value {
         Quantity::Rate(rate) if rate > 0.0 => {
             let time = units::rough_duration((TERABYTE * 1e9 / rate) as u64);
             Some(format!("At that rate, 1 TB takes {time}."))
@@ -84,16 +88,16 @@ fn figure(answer: &MeasureAnswer, what: &str) -> Markup {
     };
     html! {
         div {
-            p .figure { (value) " " small { (unit) } }
+            p .figure { (digits) " " small { (unit) } }
             p .soft {
-                (what)
+                (escape::text(what))
                 @if let Some(terabyte) = terabyte { " " (terabyte) }
             }
         }
     }
 }
 
-fn bars(one: &Measurement, answer: &MeasureAnswer) -> Markup {
+fn bars(value: Quantity, answer: &Headline) -> Markup {
     let rates = answer.bars.iter().map(|(_, rate)| rate.value());
     let highest = rates.fold(f64::MIN_POSITIVE, f64::max);
     html! {
@@ -101,90 +105,14 @@ fn bars(one: &Measurement, answer: &MeasureAnswer) -> Markup {
             dl .bars {
                 @for (at, (name, rate)) in answer.bars.iter().enumerate() {
                     @let class = format!("f-{}", at % 5 + 1);
-                    @let rate_text = si(*rate);
+                    @let (name, rate_text) = (escape::text(name), si(*rate));
                     div {
-                        dt {
-                            @if *rate == answer.figure { b { (bar_title(one, name)) } }
-                            @else { (bar_title(one, name)) }
-                        }
+                        dt { @if *rate == value { b { (name) } } @else { (name) } }
                         dd .num { (rate_text) }
                         dd .draw { (bar(rate.value() / highest, &class, "tall", &rate_text)) }
                     }
                 }
             }
-        }
-    }
-}
-
-fn bar_title(one: &Measurement, bar: &AnswerBar) -> String {
-    match bar {
-        AnswerBar::Read => "Reading alone, from the drive".to_owned(),
-        AnswerBar::Check => "Reading and hashing, from the drive".to_owned(),
-        AnswerBar::CheckFolder => "Reading and hashing, many files in memory".to_owned(),
-        AnswerBar::CheckFile => "Reading and hashing, one file in memory".to_owned(),
-        AnswerBar::Depth(depth) => {
-            units::counted(u64::from(*depth), "request at a time", "requests at a time")
-        }
-        AnswerBar::Level(level) => format!("Level {level}"),
-        AnswerBar::Side(side) => side_name(one, *side),
-        AnswerBar::Named(name) => name.clone(),
-    }
-}
-
-/// Returns the name of a folder of a pair.
-fn side_name(one: &Measurement, side: Side) -> String {
-    match (side, &one.request.beside) {
-        (Side::B, Some(beside)) => name_of(beside),
-        _ => name_of(&one.request.folder),
-    }
-}
-
-/// Returns what is done in both folders of a pair.
-fn step(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Write => "writing",
-        Stage::Read => "reading",
-        _ => "reading and hashing",
-    }
-}
-
-fn answer_text(one: &Measurement, what: &AnswerWhat) -> String {
-    match what {
-        AnswerWhat::Checking(Some(share)) => format!(
-            "read and hashed, as a check does. That is {} of the rate of \
- reading alone.",
-            units::percent(*share)
-        ),
-        AnswerWhat::Checking(None) => "read and hashed, as a check does.".to_owned(),
-        AnswerWhat::Hashing => "of SHA-256, in memory, in one core.".to_owned(),
-        AnswerWhat::Reading => "read from the drive.".to_owned(),
-        AnswerWhat::Writing => "written to the drive.".to_owned(),
-        AnswerWhat::Depth(depth) => {
-            format!("as fast with {depth} requests at a time as with the fewest.")
-        }
-        AnswerWhat::LowLevel => {
-            "of the rate at the highest level, in the median over the loops.".to_owned()
-        }
-        AnswerWhat::Contended => {
-            "of the rate at the highest level, while both levels run at once.".to_owned()
-        }
-        AnswerWhat::AtLevel(level) => format!("read and hashed at level {level}, the lowest."),
-        AnswerWhat::Pair(stage, finding) => {
-            let (a, b) = (side_name(one, Side::A), side_name(one, Side::B));
-            let found = match finding {
-                Finding::Slower => format!("{a} is slower."),
-                Finding::Faster => format!("{a} is faster."),
-                Finding::NoDifference => "That is no difference.".to_owned(),
-                Finding::NotEnoughData => {
-                    "Too little is known to call that a difference.".to_owned()
-                }
-            };
-            format!("the rate of {b} when {} in {a}. {found}", step(*stage))
-        }
-        AnswerWhat::CipherShare => {
-            "of the time in which a file is encrypted goes to the cipher, the rest \
- to reading and writing."
-                .to_owned()
         }
     }
 }
@@ -195,12 +123,7 @@ mod tests {
 
     #[test]
     fn a_figure_is_large_and_its_unit_small() {
-        let answer = MeasureAnswer {
-            figure: Quantity::Rate(1.5e9),
-            what: AnswerWhat::Reading,
-            interval: None,
-            bars: Vec::new(),
-        };
-        assert!(figure(&answer, "").into_string().contains("1.50 <small>GB/s</small>"));
+        let shown = figure(Quantity::Rate(1.5e9), "").into_string();
+        assert!(shown.contains("1.50 <small>GB/s</small>"), "{shown}");
     }
 }

@@ -1,8 +1,10 @@
 //! The same work in two folders: a section of a record's document.
 
+use std::path::Path;
+
 use steadfast_measure::figures::MARGIN;
-use steadfast_measure::figures::pair::{Compared, PairFigures, PairRow};
-use steadfast_measure::record::{Place, Side, Stage};
+use steadfast_measure::figures::pair::{self, Compared, PairFigures, PairRow};
+use steadfast_measure::record::{Place, Record, Side, Stage};
 use steadfast_measure::stats::{Finding, rounds_min};
 
 use super::{cell, rows_layer};
@@ -12,7 +14,8 @@ use crate::document::{
 use crate::units::{self, Units};
 
 /// Makes the section.
-pub(super) fn section(figures: &PairFigures, places: &[Place], units: Units) -> Section {
+pub(super) fn section(record: &Record, units: Units) -> Option<Section> {
+    let (figures, places) = (&pair::of(record)?, &record.places);
     let mut notes = vec![
         format!(
             "Folders took turns within every round, in an order drawn anew, so a ratio is known \
@@ -28,14 +31,14 @@ pub(super) fn section(figures: &PairFigures, places: &[Place], units: Units) -> 
                 .to_owned(),
         );
     }
-    Section {
+    Some(Section {
         title: "Pair".to_owned(),
-        headline: headline(figures),
+        headline: headline(figures, places),
         sentences: sentences(figures, places, units),
         tables: vec![table(figures)],
         charts: vec![chart(figures, units)],
         notes,
-    }
+    })
 }
 
 /// States the levels of the intervals, and where there were too few rounds for any.
@@ -66,11 +69,26 @@ fn levels(figures: &PairFigures) -> String {
     text
 }
 
-/// The ratio of reading, or of the first step that there is.
-fn headline(figures: &PairFigures) -> Option<Headline> {
+/// The ratio of reading, or of the first step that there is, and the rates of both folders.
+fn headline(figures: &PairFigures, places: &[Place]) -> Option<Headline> {
     let row = figures.main_row()?;
-    let what = format!("{}, A ÷ B: {}", step_name(row), finding_words(row.a_to_b.finding));
-    Some(Headline::new(cell(Quantity::Ratio, row.a_to_b.ratio?), what))
+    let name = |wanted: Side| {
+        let of_side = figures.sides.iter().find(|(side, _)| *side == wanted);
+        let place = of_side.and_then(|(_, place)| places.get((*place)?));
+        let folder = place.and_then(|place| Path::new(&place.path).file_name());
+        folder.map_or(side_name(wanted).to_owned(), |name| name.to_string_lossy().into_owned())
+    };
+    let (a, b) = (name(Side::A), name(Side::B));
+    let found = match row.a_to_b.finding {
+        Finding::Slower => format!("{a} is slower."),
+        Finding::Faster => format!("{a} is faster."),
+        Finding::NoDifference => "That is no difference.".to_owned(),
+        Finding::NotEnoughData => "Too little is known to call that a difference.".to_owned(),
+    };
+    let step = stage_name(row.stage).to_lowercase();
+    let what = format!("the rate of {b} when {step} in {a}. {found}");
+    let bars = row.rates.iter().map(|(side, rate, _)| (name(*side), Quantity::Rate(*rate)));
+    Some(Headline::new(cell(Quantity::Ratio, row.a_to_b.ratio?), what).beside(bars))
 }
 
 /// States the result first, then what was compared.
