@@ -44,11 +44,6 @@ impl Error {
         Error::new(ErrorKind::Usage, message)
     }
 
-    /// Makes an error for a workload with no rounds.
-    pub(crate) fn no_rounds() -> Error {
-        Error::usage("there is nothing to measure in no rounds")
-    }
-
     /// Makes an error for a failed system call. `doing` is an infinitive: "write a file".
     pub fn system(doing: &str, source: io::Error) -> Error {
         let error = Error::new(ErrorKind::System, format!("cannot {doing}: {source}"));

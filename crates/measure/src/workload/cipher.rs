@@ -22,15 +22,18 @@ pub use self::worker::{WorkerCommand, serve};
 
 use self::kernels::CipherKernel;
 use self::masks::Mask;
+use self::task::TaskBench;
 use self::worker::CipherWorker;
-use super::{ROUNDS_MAX, Workload, is_settled, warn_unless_standard};
+use super::{Bench, Outline, Phase, ROUNDS_MAX, Step, Workload, departs};
 use crate::error::Error;
-use crate::random::Random;
 use crate::record::{self, Factors, Isa, Sample, Series, Stage, Unit};
 use crate::runner::{End, SeriesId, Session};
 
 /// Bytes per call of a cipher or digest; the largest length that `openssl speed` uses.
 pub const BUFFER_LEN_BYTES: usize = 16 * 1024;
+
+/// Expected rate of the task, before it is measured.
+const TASK_BYTES_PER_S: f64 = 300e6;
 
 /// The file of the task, in bytes.
 pub const FILE_LEN_BYTES: u64 = 832_000_000;
@@ -174,65 +177,6 @@ impl Cipher {
             ..Factors::default()
         }
     }
-
-    /// Returns whether other machines can be compared by its figures.
-    fn is_standard(&self) -> bool {
-        let task = self.task.as_ref().map(|task| Task::standard(task.folder.clone()));
-        let standard = Cipher::standard(self.worker.clone(), task, self.seed);
-        let of = |cipher: &Cipher| (cipher.buffer_len_bytes, cipher.sample_ns, cipher.task.clone());
-        of(self) == of(&standard) && self.rounds >= standard.rounds
-    }
-
-    fn run_kernels(
-        &self,
-        session: &mut Session<'_>,
-        isolated: &mut [Isolated],
-        random: &mut Random,
-    ) -> Result<(), End> {
-        let mut running = Vec::new();
-        for &kernel in &self.kernels {
-            for (process, one) in isolated.iter().enumerate() {
-                let id = session.add_series(self.series(kernel, one));
-                running.push(CipherRun { kernel, process, id, begun: false });
-            }
-        }
-        let mut answers: HashMap<CipherKernel, Vec<u8>> = HashMap::new();
-        for round in 0..self.rounds.max(self.rounds_max) {
-            if round >= self.rounds {
-                running.retain(|one| !is_settled(session.series(one.id)));
-            }
-            random.shuffle(&mut running);
-            for one in &mut running {
-                session.doing(&session.series(one.id).label.clone())?;
-                let worker = &mut isolated[one.process].worker;
-                if !std::mem::replace(&mut one.begun, true) {
-                    // The first sample also prepares and calibrates, so it is dropped.
-                    worker.time(one.kernel, self.buffer_len_bytes, self.sample_ns)?;
-                }
-                let start_ns = session.now_ns();
-                let timed = worker.time(one.kernel, self.buffer_len_bytes, self.sample_ns)?;
-                if let Some(answer) = timed.answer {
-                    let first = answers.entry(one.kernel).or_insert_with(|| answer.clone());
-                    if *first != answer {
-                        let name = one.kernel.algorithm;
-                        let message = format!("{name} gives other answers with other instructions");
-                        return Err(Error::wrong(message).into());
-                    }
-                }
-                let sample = Sample {
-                    round,
-                    amount: timed.amount,
-                    start_ns,
-                    elapsed_ns: timed.elapsed_ns,
-                    cpu_ns: Some(timed.cpu_ns),
-                    ..Sample::default()
-                };
-                session.add_sample(one.id, sample);
-                session.did(self.sample_ns as f64 / 1e9);
-            }
-        }
-        Ok(())
-    }
 }
 
 /// A process with an instruction set.
@@ -243,7 +187,7 @@ struct Isolated {
     capabilities: String,
 }
 
-/// A series that is being measured.
+/// A series that is being measured in memory.
 struct CipherRun {
     kernel: CipherKernel,
     /// Index of its process.
@@ -253,21 +197,91 @@ struct CipherRun {
     begun: bool,
 }
 
+/// The processes, the kernels in each, and the task.
+struct CipherBench<'w> {
+    cipher: &'w Cipher,
+    isolated: Vec<Isolated>,
+    running: Vec<CipherRun>,
+    answers: HashMap<CipherKernel, Vec<u8>>,
+    task: Option<TaskBench<'w>>,
+}
+
+impl Bench for CipherBench<'_> {
+    fn steps(&self) -> Vec<Step> {
+        let step = |phase: usize| move |series: Vec<SeriesId>| Step { phase, series, cost: 1.0 };
+        let kernels = self.running.iter().map(|one| vec![one.id]).map(step(0));
+        let tasks = self.task.iter().flat_map(|task| task.series()).map(step(1));
+        kernels.chain(tasks).collect()
+    }
+
+    fn sample(&mut self, session: &mut Session<'_>, step: usize, round: u32) -> Result<(), End> {
+        let (len, sample_ns) = (self.cipher.buffer_len_bytes, self.cipher.sample_ns);
+        let Some(one) = self.running.get_mut(step) else {
+            let task = self.task.as_mut().expect("the other steps are those of the task");
+            return task.sample(session, step - self.running.len(), &mut self.isolated, round);
+        };
+        let worker = &mut self.isolated[one.process].worker;
+        if !std::mem::replace(&mut one.begun, true) {
+            // The first sample also prepares and calibrates, so it is dropped.
+            worker.time(one.kernel, len, sample_ns)?;
+        }
+        let start_ns = session.now_ns();
+        let timed = worker.time(one.kernel, len, sample_ns)?;
+        if let Some(answer) = timed.answer {
+            let first = self.answers.entry(one.kernel).or_insert_with(|| answer.clone());
+            if *first != answer {
+                let name = one.kernel.algorithm;
+                let message = format!("{name} gives other answers with other instructions");
+                return Err(Error::wrong(message).into());
+            }
+        }
+        let (amount, elapsed_ns, cpu_ns) = (timed.amount, timed.elapsed_ns, Some(timed.cpu_ns));
+        let sample = Sample { round, amount, start_ns, elapsed_ns, cpu_ns, ..Sample::default() };
+        session.add_sample(one.id, sample);
+        Ok(())
+    }
+
+    fn close(self: Box<Self>, _session: &mut Session<'_>) -> Result<(), End> {
+        self.task.map_or(Ok(()), |task| Ok(task.folder.scratch.close()?))
+    }
+}
+
 impl Workload for Cipher {
-    fn plan(&self, session: &mut Session<'_>) {
-        let combinations = self.kernels.len() * self.isas.len();
-        let samples = combinations as f64 * f64::from(self.rounds);
-        session.plan(samples * self.sample_ns as f64 / 1e9);
-        if let Some(task) = &self.task {
-            let each = task::weight(task) * f64::from(task.rounds);
-            session.plan(each * task::isas(task, &self.isas).len() as f64);
+    fn outline(&self) -> Outline {
+        let round_s = (self.kernels.len() * self.isas.len()) as f64 * self.sample_ns as f64 / 1e9;
+        let kernels = Phase { rounds_max: self.rounds_max, ..Phase::of(self.rounds, round_s) };
+        let task = self.task.iter().map(|task| {
+            let each = task.len_bytes as f64 / TASK_BYTES_PER_S;
+            Phase::of(task.rounds, each * task.isas(&self.isas).len() as f64)
+        });
+        let usual = self.task.as_ref().map(|task| Task::standard(task.folder.clone()));
+        let standard = Cipher::standard(self.worker.clone(), usual, self.seed);
+        let of = |cipher: &Cipher| (cipher.buffer_len_bytes, cipher.sample_ns, cipher.task.clone());
+        let is_standard = of(self) == of(&standard) && self.rounds >= standard.rounds;
+        let workload = record::Workload::Cipher;
+        let (seed, departs) = (self.seed, departs(is_standard));
+        Outline {
+            workload,
+            seed,
+            departs,
+            making_s: 0.0,
+            phases: std::iter::once(kernels).chain(task).collect(),
+        }
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        match &self.task {
+            Some(task) if !task.len_bytes.is_multiple_of(16) => {
+                Err(Error::usage("a file to encipher has a multiple of 16 bytes"))
+            }
+            _ => Ok(()),
         }
     }
 
     fn writes(&self) -> Vec<(&Path, u64)> {
         let bytes = |task: &Task| {
             // The file itself, and an enciphered one in each round and process.
-            let files = u64::from(task.rounds) * task::isas(task, &self.isas).len() as u64;
+            let files = u64::from(task.rounds) * task.isas(&self.isas).len() as u64;
             let tag_len = kernels::cipher(task.algorithm).map_or(0, |cipher| cipher.tag_len());
             let chunks = task.len_bytes.div_ceil(file::CHUNK_LEN_BYTES as u64);
             task.len_bytes + files * (task.len_bytes + chunks * tag_len as u64)
@@ -275,20 +289,18 @@ impl Workload for Cipher {
         self.task.iter().map(|task| (task.folder.as_path(), bytes(task))).collect()
     }
 
-    fn run(&self, session: &mut Session<'_>) -> Result<(), End> {
-        if self.task.as_ref().is_some_and(|task| !task.len_bytes.is_multiple_of(16)) {
-            return Err(Error::usage("a file to encipher has a multiple of 16 bytes").into());
+    fn prepare<'w>(&'w self, session: &mut Session<'_>) -> Result<Box<dyn Bench + 'w>, End> {
+        let isolated = self.start(session)?;
+        let mut running = Vec::new();
+        for &kernel in &self.kernels {
+            for (process, one) in isolated.iter().enumerate() {
+                let id = session.add_series(self.series(kernel, one));
+                running.push(CipherRun { kernel, process, id, begun: false });
+            }
         }
-        if self.rounds == 0 || self.task.as_ref().is_some_and(|task| task.rounds == 0) {
-            return Err(Error::no_rounds().into());
-        }
-        warn_unless_standard(session, "cipher", self.is_standard());
-        let mut isolated = self.start(session)?;
-        let mut random = Random::new(self.seed);
-        self.run_kernels(session, &mut isolated, &mut random)?;
-        match &self.task {
-            Some(task) => self.run_task(session, task, &mut isolated, &mut random),
-            None => Ok(()),
-        }
+        let task = self.task.as_ref();
+        let task = task.map(|task| TaskBench::open(self, task, session, &isolated)).transpose()?;
+        let answers = HashMap::new();
+        Ok(Box::new(CipherBench { cipher: self, isolated, running, answers, task }))
     }
 }

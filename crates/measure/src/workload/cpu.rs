@@ -16,11 +16,10 @@ use steadfast_sys::{clock, qos};
 
 use self::kernels::Kernel;
 use super::together::{Together, thread_count, together};
-use super::{ROUNDS_MAX, Workload, is_settled, warn_unless_standard};
+use super::{Bench, Outline, Phase, ROUNDS_MAX, Step, Workload, departs};
 use crate::calibrate::{self, REPETITION_TRIES};
 use crate::error::Error;
-use crate::random::Random;
-use crate::record::{Factors, Sample, Series, Stage, Unit};
+use crate::record::{self, Factors, Sample, Series, Stage, Unit};
 use crate::runner::{End, SeriesId, Session};
 
 /// Threads at each of two levels that run at once.
@@ -132,7 +131,7 @@ impl Cpu {
             busy_threads: beside.map(|_| MIXED_THREADS),
             ..Factors::default()
         };
-        let series = Series::new(crate::record::Workload::Cpu, label, method, factors);
+        let series = Series::new(record::Workload::Cpu, label, method, factors);
         Series { unit: Unit::Loops, ..series.seeded(self.seed) }
     }
 }
@@ -152,6 +151,7 @@ struct CpuRun {
     parts: Vec<Combination>,
     ids: Vec<SeriesId>,
     loops: u64,
+    cost: f64,
 }
 
 impl CpuRun {
@@ -165,22 +165,21 @@ fn number(level: &Level) -> u8 {
 }
 
 impl Workload for Cpu {
-    fn plan(&self, session: &mut Session<'_>) {
-        let combinations = self.combinations();
-        let round: f64 = combinations.iter().map(|parts| self.weight(parts)).sum();
-        session.plan(round * f64::from(self.rounds));
-    }
-
-    fn run(&self, session: &mut Session<'_>) -> Result<(), End> {
-        if self.rounds == 0 {
-            return Err(Error::no_rounds().into());
-        }
+    fn outline(&self) -> Outline {
+        let round_s = self.combinations().iter().map(|parts| self.weight(parts)).sum();
+        let phase = Phase { rounds_max: self.rounds_max, ..Phase::of(self.rounds, round_s) };
         let standard = Cpu::standard(self.seed);
         let is_standard = self.rounds >= standard.rounds && self.sample_ns == standard.sample_ns;
-        warn_unless_standard(session, "cpu", is_standard);
-        for threads in &self.threads {
-            thread_count(u64::from(threads.get()))?;
-        }
+        let workload = record::Workload::Cpu;
+        let (seed, departs) = (self.seed, departs(is_standard));
+        Outline { workload, seed, departs, making_s: 0.0, phases: vec![phase] }
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        self.threads.iter().try_for_each(|threads| thread_count(threads.get().into()).map(drop))
+    }
+
+    fn prepare<'w>(&'w self, session: &mut Session<'_>) -> Result<Box<dyn Bench + 'w>, End> {
         let mut running: Vec<CpuRun> = Vec::new();
         for parts in self.combinations() {
             let kernel = parts[0].kernel;
@@ -194,20 +193,23 @@ impl Workload for Cpu {
                 })?,
             };
             let ids = parts.iter().map(|&part| session.add_series(self.series(part))).collect();
-            running.push(CpuRun { parts, ids, loops });
+            let cost = self.weight(&parts);
+            running.push(CpuRun { parts, ids, loops, cost });
         }
-        let mut random = Random::new(self.seed);
-        for round in 0..self.rounds.max(self.rounds_max) {
-            if round >= self.rounds {
-                running.retain(|run| !run.ids.iter().all(|&id| is_settled(session.series(id))));
-            }
-            random.shuffle(&mut running);
-            for run in &running {
-                session.doing(&session.series(run.ids[0]).label.clone())?;
-                measure(session, run, round)?;
-                session.did(self.weight(&run.parts));
-            }
-        }
+        Ok(Box::new(running))
+    }
+}
+
+impl Bench for Vec<CpuRun> {
+    fn steps(&self) -> Vec<Step> {
+        self.iter().map(|run| Step { phase: 0, series: run.ids.clone(), cost: run.cost }).collect()
+    }
+
+    fn sample(&mut self, session: &mut Session<'_>, step: usize, round: u32) -> Result<(), End> {
+        Ok(measure(session, &self[step], round)?)
+    }
+
+    fn close(self: Box<Self>, _session: &mut Session<'_>) -> Result<(), End> {
         Ok(())
     }
 }

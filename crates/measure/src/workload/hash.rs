@@ -31,11 +31,10 @@ use memory::{Data, KernelCell, StreamCell};
 use path::{PathCell, PathScope, PathSeries};
 
 use super::storage::way::Way;
-use super::{ROUNDS_MAX, Workload, is_settled, warn_unless_standard};
+use super::{Bench, Outline, Phase, ROUNDS_MAX, Step, Workload, departs};
 use crate::contents::TestBytes;
 use crate::error::Error;
-use crate::random::Random;
-use crate::record::Stage;
+use crate::record::{self, Stage};
 use crate::runner::{End, SeriesId, Session};
 
 /// Length of the pieces in which a message is hashed, in bytes: that of a chunk of a run.
@@ -131,14 +130,6 @@ impl Hash {
         }
     }
 
-    /// Returns whether other machines can be compared by its figures.
-    fn is_standard(&self) -> bool {
-        let standard = Hash::standard(self.folder.clone(), self.seed);
-        let standard = Hash { parts: self.parts.clone(), ..standard };
-        (self.lengths(), self.kernel_ns) == (standard.lengths(), standard.kernel_ns)
-            && self.rounds >= standard.rounds
-    }
-
     fn has(&self, part: Part) -> bool {
         self.parts.contains(&part)
     }
@@ -163,14 +154,6 @@ impl Hash {
     fn folder_of<'a>(&self, store: &'a FileStore) -> &'a [Made] {
         let [single, folder] = self.counts();
         &store.files[single..single + folder]
-    }
-
-    /// Checks the options.
-    fn require_sense(&self) -> Result<(), Error> {
-        if self.rounds == 0 || self.parts.is_empty() || self.lengths().contains(&0) {
-            return Err(Error::usage("there is nothing to measure in no rounds, or of no bytes"));
-        }
-        Ok(())
     }
 
     fn cells(
@@ -284,30 +267,6 @@ impl Hash {
         }
     }
 
-    /// Measures every cell once in every round.
-    fn rounds(
-        &self,
-        session: &mut Session<'_>,
-        cells: &mut [Box<dyn HashCell>],
-    ) -> Result<(), End> {
-        let mut random = Random::new(self.seed);
-        let mut order: Vec<usize> = (0..cells.len()).collect();
-        let cost: f64 = cells.iter().map(|cell| cell.cost_s()).sum();
-        for round in 0..self.rounds.max(self.rounds_max) {
-            if round >= self.rounds {
-                order.retain(|&place| !is_settled(session.series(cells[place].id())));
-            }
-            random.shuffle(&mut order);
-            for &place in &order {
-                let cell = &mut cells[place];
-                session.doing(&session.series(cell.id()).label.clone())?;
-                cell.measure(session, round)?;
-                session.did(self.round_s() * cell.cost_s() / cost);
-            }
-        }
-        Ok(())
-    }
-
     /// Estimates the seconds for making the files.
     fn making_s(&self) -> f64 {
         self.lengths().iter().sum::<u64>() as f64 / 250e6
@@ -322,17 +281,28 @@ impl Hash {
 }
 
 impl Workload for Hash {
-    fn plan(&self, session: &mut Session<'_>) {
-        session.plan(self.making_s() + self.round_s() * f64::from(self.rounds));
+    fn outline(&self) -> Outline {
+        let phase = Phase { rounds_max: self.rounds_max, ..Phase::of(self.rounds, self.round_s()) };
+        let standard = Hash::standard(self.folder.clone(), self.seed);
+        let standard = Hash { parts: self.parts.clone(), ..standard };
+        let alike = (self.lengths(), self.kernel_ns) == (standard.lengths(), standard.kernel_ns);
+        let workload = record::Workload::Hash;
+        let (seed, departs) = (self.seed, departs(alike && self.rounds >= standard.rounds));
+        Outline { workload, seed, departs, making_s: self.making_s(), phases: vec![phase] }
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        if self.parts.is_empty() || self.lengths().contains(&0) {
+            return Err(Error::usage("there is nothing to measure in no parts, or of no bytes"));
+        }
+        Ok(())
     }
 
     fn writes(&self) -> Vec<(&Path, u64)> {
         vec![(&self.folder, self.lengths().iter().sum())]
     }
 
-    fn run(&self, session: &mut Session<'_>) -> Result<(), End> {
-        self.require_sense()?;
-        warn_unless_standard(session, "hash", self.is_standard());
+    fn prepare<'w>(&'w self, session: &mut Session<'_>) -> Result<Box<dyn Bench + 'w>, End> {
         for kernel in HashKernel::all() {
             session.doing("checking published digests")?;
             answers::check(kernel)?;
@@ -341,13 +311,36 @@ impl Workload for Hash {
         let algorithm = self.algorithm.unwrap_or(Algorithm::Sha256);
         let store =
             FileStore::make(session, &self.folder, (&self.lengths(), algorithm), &mut contents)?;
-        session.did(self.making_s());
         let (store, data) = (Rc::new(store), Rc::new(Data::new(contents)));
-        let mut cells = self.cells(session, &store, &data)?;
-        let outcome = self.rounds(session, &mut cells);
-        drop(cells);
-        let store = Rc::into_inner(store).expect("no cell is left that holds it");
-        store.close().map_err(End::Failed).and(outcome)
+        let cells = self.cells(session, &store, &data)?;
+        Ok(Box::new(HashBench { cells, store }))
+    }
+}
+
+/// Everything that `measure hash` measures, and the files.
+struct HashBench {
+    cells: Vec<Box<dyn HashCell>>,
+    store: Rc<FileStore>,
+}
+
+impl Bench for HashBench {
+    fn steps(&self) -> Vec<Step> {
+        let step = |cell: &Box<dyn HashCell>| Step {
+            phase: 0,
+            series: vec![cell.id()],
+            cost: cell.cost_s(),
+        };
+        self.cells.iter().map(step).collect()
+    }
+
+    fn sample(&mut self, session: &mut Session<'_>, step: usize, round: u32) -> Result<(), End> {
+        self.cells[step].measure(session, round)
+    }
+
+    fn close(self: Box<Self>, _session: &mut Session<'_>) -> Result<(), End> {
+        drop(self.cells);
+        let store = Rc::into_inner(self.store).expect("no cell is left that holds it");
+        Ok(store.close()?)
     }
 }
 

@@ -6,19 +6,17 @@
 //! folder is read and written at random, with several requests in flight. A disturbance of a round
 //! affects all folders alike, so the ratio of two is more precise than either rate.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use steadfast_digest::{Algorithm, AlgorithmHasher, Digest};
 use steadfast_sys::file::{AlignedBuffer, Status};
 
-use super::Workload;
 use super::queue::{OTHER_FILES, QueueCombination, QueueFiles, QueueWork};
-use super::storage::bench::rest;
 use super::storage::folder::{OwnFolder, chunks};
 use super::storage::plan::PlannedFile;
 use super::storage::way::{Way, note_origin};
+use super::{Bench, Outline, Phase, Step, Workload};
 use crate::contents::{CHUNK_LEN_BYTES, TestBytes};
 use crate::error::Error;
 use crate::random::Random;
@@ -27,6 +25,9 @@ use crate::runner::{End, SeriesId, Session};
 
 /// The steps of each file, in this order.
 const STEPS: [Stage; 3] = [Stage::Write, Stage::Read, Stage::ReadHash];
+
+/// Each file is written, compared, and read twice.
+const FILE_PASSES: f64 = 4.0;
 
 /// Bytes of a random request.
 const BLOCK_LEN_BYTES: u64 = 4 << 10;
@@ -81,15 +82,12 @@ pub struct Pair {
 }
 
 /// One folder, while it is measured.
-struct PairBench {
+struct PairFolder {
     side: Side,
     folder: OwnFolder,
     /// Files for several requests in flight.
     queue: Option<QueueFiles>,
 }
-
-/// The key of a series of files: folder, step and length, by index.
-type SeriesKey = (usize, usize, u64);
 
 impl Pair {
     /// Returns the standard: files of 1 to 256 MB, and 1, 8 and 32 requests in flight.
@@ -126,6 +124,33 @@ impl Pair {
         }
     }
 
+    /// Returns the expected seconds of a round.
+    fn round_s(&self) -> f64 {
+        let folders = self.folders.len() as f64;
+        let bytes: u64 = self.lens_bytes.iter().sum();
+        let spans_s = self
+            .depths
+            .iter()
+            .map(|depths| depths.cells().count() as f64 * depths.span.as_secs_f64());
+        folders * (FILE_PASSES * bytes as f64 / 1e9 + spans_s.sum::<f64>())
+    }
+
+    /// Returns how many bytes the files of the depths have in each folder.
+    fn depths_len_bytes(&self) -> u64 {
+        self.depths.as_ref().map_or(0, |depths| 2 * depths.file_len_bytes)
+    }
+}
+
+impl Workload for Pair {
+    fn outline(&self) -> Outline {
+        let round_s = self.round_s() + self.pause.as_secs_f64();
+        let phase = Phase::of(self.rounds, round_s);
+        let phase = Phase { span: self.span, pause: self.pause, ..phase };
+        let workload = record::Workload::Pair;
+        let (seed, departs) = (self.seed, None);
+        Outline { workload, seed, departs, making_s: 0.0, phases: vec![phase] }
+    }
+
     fn check(&self) -> Result<(), Error> {
         if self.folders.len() < 2 || self.folders.len() > 3 {
             return Err(Error::usage("a pair is two folders, and a control if there is one"));
@@ -135,8 +160,8 @@ impl Pair {
                 return Err(Error::usage("is named twice: there is nothing to compare").at(one));
             }
         }
-        if self.lens_bytes.is_empty() || self.lens_bytes.contains(&0) || self.rounds == 0 {
-            return Err(Error::usage("nothing to measure: no lengths, or no rounds"));
+        if self.lens_bytes.is_empty() || self.lens_bytes.contains(&0) {
+            return Err(Error::usage("nothing to measure: no lengths"));
         }
         if let Some(PairDepths { depths, file_len_bytes, span, .. }) = &self.depths
             && (span.is_zero()
@@ -147,30 +172,6 @@ impl Pair {
             return Err(Error::usage(message));
         }
         Ok(())
-    }
-
-    /// Returns the expected seconds of a round.
-    fn round_s(&self) -> f64 {
-        let folders = self.folders.len() as f64;
-        let bytes: u64 = self.lens_bytes.iter().sum();
-        let spans_s = self
-            .depths
-            .iter()
-            .map(|depths| depths.cells().count() as f64 * depths.span.as_secs_f64());
-        // Each file is written, compared, and read twice.
-        folders * (4.0 * bytes as f64 / 1e9 + spans_s.sum::<f64>())
-    }
-
-    /// Returns how many bytes the files of the depths have in each folder.
-    fn depths_len_bytes(&self) -> u64 {
-        self.depths.as_ref().map_or(0, |depths| 2 * depths.file_len_bytes)
-    }
-}
-
-impl Workload for Pair {
-    fn plan(&self, session: &mut Session<'_>) {
-        let pauses_s = f64::from(self.rounds.saturating_sub(1)) * self.pause.as_secs_f64();
-        session.plan(f64::from(self.rounds) * self.round_s() + pauses_s);
     }
 
     fn notice(&self) -> Option<String> {
@@ -192,129 +193,75 @@ impl Workload for Pair {
         self.folders.iter().map(|(_, folder)| (folder.as_path(), bytes)).collect()
     }
 
-    fn run(&self, session: &mut Session<'_>) -> Result<(), End> {
-        self.check()?;
-        let mut running = PairRun::begin(self, session)?;
-        let begun = Instant::now();
-        for round in 0..self.rounds {
-            if self.span.is_some_and(|span| begun.elapsed() > span) {
-                let rounds = self.rounds;
-                session.warn(format!("pair: time was up after {round} of {rounds} rounds"));
-                break;
-            }
-            if round > 0 {
-                rest(session, self.pause)?;
-            }
-            running.round(session, round)?;
-            session.did(self.round_s());
-        }
-        running.close(session)
+    fn prepare<'w>(&'w self, session: &mut Session<'_>) -> Result<Box<dyn Bench + 'w>, End> {
+        Ok(Box::new(PairBench::open(self, session)?))
     }
 }
 
+/// What takes turns in the folders.
+#[derive(Clone, Copy)]
+enum PairStep {
+    /// A file of this length, which goes through all steps.
+    File(u64),
+    /// Requests in flight, each combination for this time.
+    Deep(QueueCombination, Duration),
+}
+
 /// A comparison in progress.
-struct PairRun<'p> {
-    pair: &'p Pair,
-    benches: Vec<PairBench>,
-    series: BTreeMap<SeriesKey, SeriesId>,
-    /// Several requests in flight, with the series of each folder.
-    deep: Vec<(QueueCombination, Vec<SeriesId>)>,
+struct PairBench {
+    folders: Vec<PairFolder>,
+    /// With the series of each folder: of a file, one for each of [`STEPS`].
+    steps: Vec<(PairStep, Vec<Vec<SeriesId>>)>,
     contents: TestBytes,
     buffer: AlignedBuffer,
     random: Random,
     next_file: u32,
 }
 
-impl<'p> PairRun<'p> {
-    fn begin(pair: &'p Pair, session: &mut Session<'_>) -> Result<PairRun<'p>, End> {
+impl PairBench {
+    fn open(pair: &Pair, session: &mut Session<'_>) -> Result<PairBench, End> {
         let mut contents = TestBytes::new(pair.seed);
-        let mut benches = Vec::new();
+        let mut folders = Vec::new();
         for (side, folder) in &pair.folders {
-            benches.push(PairBench::open(session, *side, folder, pair, &mut contents)?);
+            folders.push(PairFolder::open(session, *side, folder, pair, &mut contents)?);
         }
-        let mut series = BTreeMap::new();
-        for (at, bench) in benches.iter().enumerate() {
-            for (step, &stage) in STEPS.iter().enumerate() {
-                for &length in &pair.lens_bytes {
-                    let id = add_series(session, bench, stage, length, pair);
-                    series.insert((at, step, length), id);
-                }
+        let mut steps = Vec::new();
+        for &length in &pair.lens_bytes {
+            let mut add = |folder: &PairFolder| {
+                STEPS.map(|stage| add_series(session, folder, stage, length, pair)).to_vec()
+            };
+            steps.push((PairStep::File(length), folders.iter().map(&mut add).collect()));
+        }
+        if let Some(depths) = &pair.depths {
+            for cell in depths.cells() {
+                let mut add = |folder: &PairFolder| {
+                    vec![add_deep_series(session, folder, cell, (depths, pair.seed))]
+                };
+                let ids = folders.iter().map(&mut add).collect();
+                steps.push((PairStep::Deep(cell, depths.span), ids));
             }
         }
-        let cells =
-            pair.depths.iter().flat_map(|depths| depths.cells().map(move |cell| (cell, depths)));
-        let deep = cells.map(|(cell, depths)| {
-            let add =
-                |bench: &PairBench| add_deep_series(session, bench, cell, (depths, pair.seed));
-            (cell, benches.iter().map(add).collect())
-        });
-        let deep = deep.collect();
-        Ok(PairRun {
-            pair,
-            benches,
-            series,
-            deep,
+        Ok(PairBench {
+            folders,
+            steps,
             contents,
             buffer: AlignedBuffer::new(CHUNK_LEN_BYTES),
-            random: Random::new(pair.seed),
+            random: Random::new(!pair.seed),
             next_file: OTHER_FILES,
         })
-    }
-
-    /// Runs all steps once, in a new random order.
-    fn round(&mut self, session: &mut Session<'_>, round: u32) -> Result<(), End> {
-        let mut lengths = self.pair.lens_bytes.clone();
-        self.random.shuffle(&mut lengths);
-        for length in lengths {
-            let mut turns: Vec<usize> = (0..self.benches.len()).collect();
-            self.random.shuffle(&mut turns);
-            for at in turns {
-                self.file(session, at, length, round)?;
-            }
-        }
-        self.depths(session, round)
-    }
-
-    /// Reads and writes with several requests in flight, in a new random order.
-    fn depths(&mut self, session: &mut Session<'_>, round: u32) -> Result<(), End> {
-        let Some(PairDepths { span, .. }) = self.pair.depths else { return Ok(()) };
-        self.random.shuffle(&mut self.deep);
-        for (cell, series) in &self.deep {
-            let mut turns: Vec<usize> = (0..self.benches.len()).collect();
-            self.random.shuffle(&mut turns);
-            // The folders read and write the same places.
-            let seed = self.random.next_u64();
-            for at in turns {
-                let PairBench { queue: Some(files), folder, .. } = &self.benches[at] else {
-                    continue;
-                };
-                let label = session.series(series[at]).label.clone();
-                session.doing(&format!("{label}, round {}", round + 1))?;
-                if let Some(sample) = files.sample(session, folder, *cell, (round, span, seed))? {
-                    session.add_sample(series[at], sample);
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Takes one file through all steps.
     fn file(
         &mut self,
         session: &mut Session<'_>,
-        at: usize,
-        length: u64,
-        round: u32,
+        (at, ids): (usize, &[SeriesId]),
+        file: PlannedFile,
     ) -> Result<(), End> {
-        let file = PlannedFile { number: self.next_file, set: round, length };
-        self.next_file += 1;
-        let label = session.series(self.series[&(at, 0, length)]).label.clone();
-        session.doing(&format!("{label}, round {} of at most {}", round + 1, self.pair.rounds))?;
-        let (folder, contents) = (&self.benches[at].folder, &mut self.contents);
+        let (folder, contents) = (&self.folders[at].folder, &mut self.contents);
         let (timed, _) = folder.write(session, contents, file, true, |_| {})?;
-        session.add_sample(self.series[&(at, 0, length)], timed.sample(round, length));
-        for (step, stage) in STEPS.iter().enumerate().skip(1) {
-            let id = self.series[&(at, step, length)];
+        session.add_sample(ids[0], timed.sample(file.set, file.length));
+        for (stage, &id) in STEPS.iter().zip(ids).skip(1) {
             let mut hasher = AlgorithmHasher::new(Algorithm::Sha256);
             let hashes = *stage == Stage::ReadHash;
             let (sample, _) = folder.read(session, file, Way::Cold, &mut self.buffer, |bytes| {
@@ -332,12 +279,53 @@ impl<'p> PairRun<'p> {
         let removed = folder.scratch.remove(file.number);
         Ok(removed.map_err(|error| folder.failed("remove a file", error))?)
     }
+}
 
-    fn close(self, session: &Session<'_>) -> Result<(), End> {
-        let mut contents = self.contents;
-        for PairBench { queue, folder, .. } in self.benches {
+impl Bench for PairBench {
+    fn steps(&self) -> Vec<Step> {
+        let folders = self.folders.len() as f64;
+        let step = |(step, ids): &(PairStep, Vec<Vec<SeriesId>>)| {
+            let cost = folders
+                * match step {
+                    PairStep::File(length) => FILE_PASSES * *length as f64 / 1e9,
+                    PairStep::Deep(_, span) => span.as_secs_f64(),
+                };
+            Step { phase: 0, series: ids.concat(), cost }
+        };
+        self.steps.iter().map(step).collect()
+    }
+
+    fn sample(&mut self, session: &mut Session<'_>, step: usize, round: u32) -> Result<(), End> {
+        let (step, ids) = self.steps[step].clone();
+        let mut turns: Vec<usize> = (0..self.folders.len()).collect();
+        self.random.shuffle(&mut turns);
+        // The folders read and write the same places.
+        let seed = self.random.next_u64();
+        for at in turns {
+            let label = session.series(ids[at][0]).label.clone();
+            session.doing(&format!("{label}, round {}", round + 1))?;
+            match step {
+                PairStep::File(length) => {
+                    let file = PlannedFile { number: self.next_file, set: round, length };
+                    self.next_file += 1;
+                    self.file(session, (at, &ids[at]), file)?;
+                }
+                PairStep::Deep(cell, span) => {
+                    let PairFolder { queue: Some(files), folder, .. } = &self.folders[at] else {
+                        continue;
+                    };
+                    let sample = files.sample(session, folder, cell, (round, span, seed))?;
+                    sample.into_iter().for_each(|sample| session.add_sample(ids[at][0], sample));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn close(mut self: Box<Self>, session: &mut Session<'_>) -> Result<(), End> {
+        for PairFolder { queue, folder, .. } in self.folders {
             if let Some(queue) = queue {
-                queue.verify(session, &folder, &mut contents)?;
+                queue.verify(session, &folder, &mut self.contents)?;
             }
             folder.scratch.close()?;
         }
@@ -345,14 +333,14 @@ impl<'p> PairRun<'p> {
     }
 }
 
-impl PairBench {
+impl PairFolder {
     fn open(
         session: &mut Session<'_>,
         side: Side,
         folder: &Path,
         pair: &Pair,
         contents: &mut TestBytes,
-    ) -> Result<PairBench, End> {
+    ) -> Result<PairFolder, End> {
         // A folder holds one file at a time, and those of the depths.
         let bytes = pair.lens_bytes.iter().max().copied().unwrap_or(0) + pair.depths_len_bytes();
         let folder = OwnFolder::open(session, folder, bytes)?;
@@ -361,7 +349,7 @@ impl PairBench {
             QueueFiles::make(session, &folder, contents, shape)
         };
         let queue = pair.depths.as_ref().map(make).transpose()?;
-        Ok(PairBench { side, folder, queue })
+        Ok(PairFolder { side, folder, queue })
     }
 }
 
@@ -382,7 +370,7 @@ fn expected(contents: &mut TestBytes, file: PlannedFile) -> Digest {
 
 fn add_series(
     session: &mut Session<'_>,
-    bench: &PairBench,
+    bench: &PairFolder,
     stage: Stage,
     length: u64,
     pair: &Pair,
@@ -415,7 +403,7 @@ fn add_series(
 
 fn add_deep_series(
     session: &mut Session<'_>,
-    bench: &PairBench,
+    bench: &PairFolder,
     cell: QueueCombination,
     (depths, seed): (&PairDepths, u64),
 ) -> SeriesId {

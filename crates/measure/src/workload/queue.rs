@@ -14,8 +14,8 @@ use strum::{EnumMessage, IntoStaticStr, VariantArray};
 
 pub(super) use threads::{OTHER_FILES, QueueFiles};
 
-use super::Workload;
 use super::storage::folder::OwnFolder;
+use super::{Bench, Outline, Phase, Step, Workload};
 use crate::contents::TestBytes;
 use crate::error::Error;
 use crate::random::Random;
@@ -159,29 +159,6 @@ impl QueueCombination {
 }
 
 impl Queue {
-    /// Checks the options.
-    fn check(&self) -> Result<(), Error> {
-        let most = self.block_lens_bytes.iter().max().copied().unwrap_or(0);
-        if self.depths.iter().any(|depth| !(1..=256).contains(depth)) {
-            return Err(Error::usage("a queue is 1 to 256 reads deep"));
-        }
-        if self.block_lens_bytes.iter().any(|length| length % 512 != 0 || *length == 0) {
-            return Err(Error::usage("reads are of whole sectors: multiples of 512 bytes"));
-        }
-        if self.file_len_bytes < 64 * most {
-            return Err(Error::usage("the file must hold at least 64 of the largest reads"));
-        }
-        let writable = |length: &u64| written::fits(*length);
-        if self.writes_too() && !self.block_lens_bytes.iter().all(writable) {
-            let message = "writes are of 4 KiB to 1 MiB, by powers of two, or of whole MiB";
-            return Err(Error::usage(message));
-        }
-        if self.rounds == 0 || self.span.is_zero() || self.folders.is_empty() {
-            return Err(Error::usage("nothing to measure: no rounds, no time for them, no folder"));
-        }
-        Ok(())
-    }
-
     fn combinations(&self) -> Vec<QueueCombination> {
         let every = self.orders.iter().flat_map(|&order| {
             self.block_lens_bytes.iter().flat_map(move |&block_len| {
@@ -203,10 +180,6 @@ impl Queue {
 
     fn writes_too(&self) -> bool {
         self.works.iter().any(|&work| work != QueueWork::Read)
-    }
-
-    fn span_s(&self) -> f64 {
-        self.span.as_secs_f64()
     }
 }
 
@@ -241,10 +214,32 @@ impl Queue {
 }
 
 impl Workload for Queue {
-    fn plan(&self, session: &mut Session<'_>) {
-        let cells_s = self.combinations().len() as f64 * f64::from(self.rounds) * self.span_s();
-        let write_s = 2.0 * self.file_len_bytes as f64 / 1e9;
-        session.plan(self.folders.len() as f64 * (cells_s + write_s));
+    fn outline(&self) -> Outline {
+        let folders = self.folders.len() as f64;
+        let round_s = folders * self.combinations().len() as f64 * self.span.as_secs_f64();
+        let making_s = folders * 2.0 * self.file_len_bytes as f64 / 1e9;
+        let workload = record::Workload::Queue;
+        let (seed, departs) = (self.seed, None);
+        Outline { workload, seed, departs, making_s, phases: vec![Phase::of(self.rounds, round_s)] }
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let most = self.block_lens_bytes.iter().max().copied().unwrap_or(0);
+        let writable = |length: &u64| written::fits(*length);
+        let refused = if self.depths.iter().any(|depth| !(1..=256).contains(depth)) {
+            "a queue is 1 to 256 reads deep"
+        } else if self.block_lens_bytes.iter().any(|length| length % 512 != 0 || *length == 0) {
+            "reads are of whole sectors: multiples of 512 bytes"
+        } else if self.file_len_bytes < 64 * most {
+            "the file must hold at least 64 of the largest reads"
+        } else if self.writes_too() && !self.block_lens_bytes.iter().all(writable) {
+            "writes are of 4 KiB to 1 MiB, by powers of two, or of whole MiB"
+        } else if self.span.is_zero() || self.folders.is_empty() {
+            "nothing to measure: no time for it, or no folder"
+        } else {
+            return Ok(());
+        };
+        Err(Error::usage(refused))
     }
 
     fn writes(&self) -> Vec<(&Path, u64)> {
@@ -255,21 +250,19 @@ impl Workload for Queue {
         self.folders.iter().map(|folder| (folder.as_path(), bytes)).collect()
     }
 
-    fn run(&self, session: &mut Session<'_>) -> Result<(), End> {
-        self.check()?;
+    fn prepare<'w>(&'w self, session: &mut Session<'_>) -> Result<Box<dyn Bench + 'w>, End> {
         let mut contents = TestBytes::new(self.seed);
-        let mut benches = Vec::new();
+        let mut places = Vec::new();
         let files = if self.writes_too() { 2 } else { 1 };
         for folder in &self.folders {
             let folder = OwnFolder::open(session, folder, files * self.file_len_bytes)?;
             let shape = (self.file_len_bytes, self.seed, self.writes_too());
             let files = QueueFiles::make(session, &folder, &mut contents, shape)?;
-            session.did(2.0 * self.file_len_bytes as f64 / 1e9);
-            benches.push((folder, files));
+            places.push((folder, files));
         }
-        let mut cells: Vec<(QueueCombination, usize, SeriesId)> = Vec::new();
+        let mut cells = Vec::new();
         for cell in self.combinations() {
-            for (at, (folder, files)) in benches.iter().enumerate() {
+            for (at, (folder, files)) in places.iter().enumerate() {
                 let method = cell.method(self.file_len_bytes, self.span);
                 let factors = cell.factors(files.cache);
                 let series = Series::new(record::Workload::Queue, cell.label(), method, factors);
@@ -277,22 +270,41 @@ impl Workload for Queue {
                 cells.push((cell, at, session.add_series_at(folder.place, series)));
             }
         }
-        let mut random = Random::new(self.seed);
-        for round in 0..self.rounds {
-            random.shuffle(&mut cells);
-            for &(cell, at, series) in &cells {
-                session.doing(&cell.label())?;
-                let (folder, files) = &benches[at];
-                let turn = (round, self.span, random.next_u64());
-                match files.sample(session, folder, cell, turn)? {
-                    Some(sample) => session.add_sample(series, sample),
-                    None => session.doing(&cell.label())?,
-                }
-                session.did(self.span_s());
-            }
+        let random = Random::new(!self.seed);
+        Ok(Box::new(QueueBench { span: self.span, places, cells, contents, random }))
+    }
+}
+
+/// The files of a queue in each folder, and every combination in each.
+struct QueueBench {
+    span: Duration,
+    places: Vec<(OwnFolder, QueueFiles)>,
+    /// With the index of the folder.
+    cells: Vec<(QueueCombination, usize, SeriesId)>,
+    contents: TestBytes,
+    /// Draws the places of requests.
+    random: Random,
+}
+
+impl Bench for QueueBench {
+    fn steps(&self) -> Vec<Step> {
+        self.cells.iter().map(|cell| Step { phase: 0, series: vec![cell.2], cost: 1.0 }).collect()
+    }
+
+    fn sample(&mut self, session: &mut Session<'_>, step: usize, round: u32) -> Result<(), End> {
+        let (cell, at, id) = self.cells[step];
+        let (folder, files) = &self.places[at];
+        let turn = (round, self.span, self.random.next_u64());
+        match files.sample(session, folder, cell, turn)? {
+            Some(sample) => session.add_sample(id, sample),
+            None => session.doing(&cell.label())?,
         }
-        for (folder, files) in benches {
-            files.verify(session, &folder, &mut contents)?;
+        Ok(())
+    }
+
+    fn close(mut self: Box<Self>, session: &mut Session<'_>) -> Result<(), End> {
+        for (folder, files) in self.places {
+            files.verify(session, &folder, &mut self.contents)?;
             folder.scratch.close()?;
         }
         Ok(())

@@ -5,11 +5,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Workload;
-use super::storage::bench::{Bench, expected_s};
+use super::storage::bench::{FileBench, expected_s};
 use super::storage::plan::Plan;
+use super::{Bench, Outline, Phase, Workload};
 use crate::error::Error;
-use crate::random::Random;
 use crate::record::{self, Order};
 use crate::runner::{End, Session};
 
@@ -30,39 +29,34 @@ pub struct Read {
 }
 
 impl Workload for Read {
-    fn plan(&self, session: &mut Session<'_>) {
-        // Each file is written, compared, and read in each way.
-        session.plan((2 + self.ways.len()) as f64 * expected_s(self.files.bytes()));
+    fn outline(&self) -> Outline {
+        let whole_s = expected_s(self.files.bytes());
+        // Each file is read in each way, and compared.
+        let read_s = (1 + self.ways.len()) as f64 * whole_s / f64::from(self.files.sets.max(1));
+        let phase = Phase { pause: self.files.pause, ..Phase::of(self.files.sets, read_s) };
+        let workload = record::Workload::Read;
+        let (seed, departs) = (self.files.seed, self.files.departs());
+        Outline { workload, seed, departs, making_s: whole_s, phases: vec![phase] }
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        if self.ways.is_empty() {
+            return Err(Error::usage("no way of reading, nothing to measure"));
+        }
+        self.files.check()
     }
 
     fn writes(&self) -> Vec<(&Path, u64)> {
         vec![(&self.folder, self.files.bytes())]
     }
 
-    fn run(&self, session: &mut Session<'_>) -> Result<(), End> {
-        if self.ways.is_empty() {
-            return Err(Error::usage("no way of reading, nothing to measure").into());
+    fn prepare<'w>(&'w self, session: &mut Session<'_>) -> Result<Box<dyn Bench + 'w>, End> {
+        let mut bench =
+            FileBench::open(session, record::Workload::Read, &self.folder, &self.files)?;
+        for set in 0..self.files.sets {
+            bench.write(session, set, None)?;
         }
-        let plan = &self.files;
-        let mut bench = Bench::open(session, record::Workload::Read, &self.folder, plan)?;
-        bench.write(session, None)?;
-        let series: Vec<_> =
-            self.ways.iter().map(|&way| bench.read_series(session, way, self.order)).collect();
-        let mut turns: Vec<usize> = (0..self.ways.len()).collect();
-        let mut random = Random::new(plan.seed ^ TURNS);
-        for file in bench.files(self.order)? {
-            random.shuffle(&mut turns);
-            for &turn in &turns {
-                let way = self.ways[turn];
-                let set = file.set + 1;
-                session.doing(&format!("reading {}, set {set} of {}", way.name(), plan.sets))?;
-                bench.read(session, file, way, series[turn])?;
-            }
-            bench.compare(session, file)?;
-        }
-        bench.close()
+        bench.read_in(session, &self.ways, self.order);
+        Ok(Box::new(bench))
     }
 }
-
-/// Makes the seed of the order of ways different from that of the files.
-const TURNS: u64 = 0x7475_726e_7321_7475;

@@ -5,10 +5,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Workload;
-use super::storage::bench::{Bench, expected_s};
+use super::storage::bench::{FileBench, expected_s};
 use super::storage::plan::Plan;
 use super::storage::way::Way;
+use super::{Bench, Outline, Phase, Workload};
+use crate::error::Error;
 use crate::record::{self, Order};
 use crate::runner::{End, Session};
 
@@ -25,24 +26,29 @@ pub struct Write {
 }
 
 impl Workload for Write {
-    fn plan(&self, session: &mut Session<'_>) {
-        session.plan(3.0 * expected_s(self.plan.bytes()));
+    fn outline(&self) -> Outline {
+        let set_s = expected_s(self.plan.bytes()) / f64::from(self.plan.sets.max(1));
+        // Each file is read back, and compared.
+        let [written, read] = [set_s, 2.0 * set_s].map(|set_s| Phase::of(self.plan.sets, set_s));
+        let written = Phase { pause: self.plan.pause, ..written };
+        let workload = record::Workload::Write;
+        let (seed, departs) = (self.plan.seed, self.plan.departs());
+        Outline { workload, seed, departs, making_s: 0.0, phases: vec![written, read] }
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        self.plan.check()
     }
 
     fn writes(&self) -> Vec<(&Path, u64)> {
         vec![(&self.folder, self.plan.bytes())]
     }
 
-    fn run(&self, session: &mut Session<'_>) -> Result<(), End> {
-        let mut bench = Bench::open(session, record::Workload::Write, &self.folder, &self.plan)?;
-        let written = bench.write_series(session);
-        bench.write(session, Some(written))?;
-        let read = bench.read_series(session, Way::Cold, self.order);
-        for file in bench.files(self.order)? {
-            session.doing(&format!("reading back, set {} of {}", file.set + 1, self.plan.sets))?;
-            bench.read(session, file, Way::Cold, read)?;
-            bench.compare(session, file)?;
-        }
-        bench.close()
+    fn prepare<'w>(&'w self, session: &mut Session<'_>) -> Result<Box<dyn Bench + 'w>, End> {
+        let mut bench =
+            FileBench::open(session, record::Workload::Write, &self.folder, &self.plan)?;
+        bench.written = Some(bench.write_series(session));
+        bench.read_in(session, &[Way::Cold], self.order);
+        Ok(Box::new(bench))
     }
 }

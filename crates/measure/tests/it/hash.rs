@@ -99,9 +99,10 @@ fn everything_is_measured_and_nothing_is_left() {
     let figures = hash::of(&record).unwrap();
     assert_eq!(figures.lines.len(), 7, "memory, and two stages cold, warm and without bytes");
     assert_eq!(figures.folders.len(), 6);
-    assert_eq!(figures.levels.iter().map(|level| level.qos).collect::<Vec<_>>(), [9, 33, 9, 33]);
-    assert_eq!(figures.level_ratios.len(), 2);
-    assert!(figures.lines.iter().all(|line| line.qos.is_none()));
+    let levels: Vec<u8> = figures.levels.iter().filter_map(|level| level.factors.qos).collect();
+    assert_eq!(levels, [9, 33, 9, 33]);
+    assert_eq!(figures.level_ratios().len(), 2);
+    assert!(figures.lines.iter().all(|line| line.factors.qos.is_none()));
 }
 
 #[test]
@@ -117,8 +118,8 @@ fn sizes_are_measured_at_each_level() {
     let figures = hash::of(&record).unwrap();
     assert!(figures.levels.is_empty());
     let levels = |stage: Stage| -> Vec<u8> {
-        let lines = figures.lines.iter().filter(|line| line.stage == stage);
-        lines.filter_map(|line| line.qos).collect()
+        let lines = figures.lines.iter().filter(|line| line.factors.stage == Some(stage));
+        lines.filter_map(|line| line.factors.qos).collect()
     };
     for stage in [Stage::Read, Stage::ReadHash] {
         assert_eq!(levels(stage), [33, 33, 9, 9], "warm and cold, the highest level first");

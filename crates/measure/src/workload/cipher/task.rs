@@ -1,4 +1,4 @@
-//! Measures the task: creates a file, lets each process encrypt it in turn, and removes it.
+//! The task: a file that each process encrypts in turn.
 //!
 //! Adds two series per process: the task, and its time in the cipher. The encrypted files are
 //! compared by their digests.
@@ -6,14 +6,13 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use steadfast_digest::Sha256;
+use steadfast_digest::{Digest, Sha256};
 use steadfast_sys::cache::cached_bytes;
 
 use super::file::CHUNK_LEN_BYTES;
 use super::{Cipher, Isolated, Task, kernels, masks};
 use crate::contents::TestBytes;
 use crate::error::Error;
-use crate::random::Random;
 use crate::record::{Cache, Factors, Isa, Sample, Series, Stage, Workload};
 use crate::runner::{End, SeriesId, Session};
 use crate::workload::storage::folder::OwnFolder;
@@ -23,75 +22,65 @@ use crate::workload::storage::plan::PlannedFile;
 const PLAIN: u32 = 0;
 const ENCIPHERED: u32 = 1;
 
-/// Returns the instruction sets for the task: all of them, and those without the instructions of
-/// its cipher.
-pub(super) fn isas(task: &Task, isas: &[Isa]) -> Vec<Isa> {
-    let uses = kernels::uses(task.algorithm);
-    let without = [Isa::NoAes, Isa::Baseline].into_iter().find(|isa| isas.contains(isa));
-    let wanted = |isa: &Isa| *isa == Isa::Full || (uses.aes && Some(*isa) == without);
-    isas.iter().copied().filter(wanted).collect()
+impl Task {
+    /// Returns the instruction sets for the task: all of them, and those without the instructions
+    /// of its cipher.
+    pub(super) fn isas(&self, isas: &[Isa]) -> Vec<Isa> {
+        let uses = kernels::uses(self.algorithm);
+        let without = [Isa::NoAes, Isa::Baseline].into_iter().find(|isa| isas.contains(isa));
+        let wanted = |isa: &Isa| *isa == Isa::Full || (uses.aes && Some(*isa) == without);
+        isas.iter().copied().filter(wanted).collect()
+    }
 }
 
-/// Returns the expected seconds of one round with one instruction set.
-pub(super) fn weight(task: &Task) -> f64 {
-    task.len_bytes as f64 / 300e6
+/// The file to encrypt, and the series of each process that does it.
+pub(super) struct TaskBench<'w> {
+    task: &'w Task,
+    pub(super) folder: OwnFolder,
+    /// Index of the process, the series of the task, and that of its time in the cipher.
+    processes: Vec<(usize, [SeriesId; 2])>,
+    /// The digest of the encrypted file.
+    digest: Option<Digest>,
 }
 
-/// The two series of one process.
-struct TaskSeries {
-    process: usize,
-    whole: SeriesId,
-    within: SeriesId,
-}
-
-impl Cipher {
-    /// Measures the task.
-    pub(super) fn run_task(
-        &self,
+impl<'w> TaskBench<'w> {
+    /// Makes the file.
+    pub(super) fn open(
+        cipher: &Cipher,
+        task: &'w Task,
         session: &mut Session<'_>,
-        task: &Task,
-        isolated: &mut [Isolated],
-        random: &mut Random,
-    ) -> Result<(), End> {
+        isolated: &[Isolated],
+    ) -> Result<TaskBench<'w>, End> {
         let folder = OwnFolder::open(session, &task.folder, 2 * task.len_bytes)?;
         session.doing("writing a file")?;
         let plain = PlannedFile { number: PLAIN, set: 0, length: task.len_bytes };
-        folder.write(session, &mut TestBytes::new(self.seed), plain, true, |_| {})?;
-        let mut pairs = Vec::new();
-        for isa in isas(task, &self.isas) {
+        folder.write(session, &mut TestBytes::new(cipher.seed), plain, true, |_| {})?;
+        let mut processes = Vec::new();
+        for isa in task.isas(&cipher.isas) {
             let found = isolated.iter().position(|one| one.isa == isa);
             let Some(process) = found else { continue };
-            let [whole, within] = self.task_series(task.algorithm, &isolated[process]);
-            let whole = session.add_series_at(folder.place, whole);
-            let within = session.add_series_at(folder.place, within);
-            pairs.push(TaskSeries { process, whole, within });
+            let series = cipher.task_series(task.algorithm, &isolated[process]);
+            let ids = series.map(|series| session.add_series_at(folder.place, series));
+            processes.push((process, ids));
         }
-        let mut digest = None;
-        for round in 0..task.rounds {
-            random.shuffle(&mut pairs);
-            for pair in &pairs {
-                session.doing(&session.series(pair.whole).label.clone())?;
-                let found = self.one_task(session, task, isolated, (&folder, pair), round)?;
-                if digest.get_or_insert(found) != &found {
-                    let message = "the file enciphered with other instructions is another";
-                    return Err(Error::wrong(message).into());
-                }
-                session.did(weight(task));
-            }
-        }
-        Ok(folder.scratch.close()?)
+        Ok(TaskBench { task, folder, processes, digest: None })
     }
 
-    /// Runs the task once and returns the digest of the result.
-    fn one_task(
-        &self,
+    /// Returns the series of each process.
+    pub(super) fn series(&self) -> impl Iterator<Item = Vec<SeriesId>> {
+        self.processes.iter().map(|(_, ids)| ids.to_vec())
+    }
+
+    /// Lets a process encrypt the file once, and compares the result with those of the others.
+    pub(super) fn sample(
+        &mut self,
         session: &mut Session<'_>,
-        task: &Task,
+        at: usize,
         isolated: &mut [Isolated],
-        (folder, pair): (&OwnFolder, &TaskSeries),
         round: u32,
-    ) -> Result<steadfast_digest::Digest, End> {
-        let scratch = &folder.scratch;
+    ) -> Result<(), End> {
+        let (task, folder, scratch) = (self.task, &self.folder, &self.folder.scratch);
+        let (process, [whole, within]) = self.processes[at];
         let path = |number: u32| scratch.path_of(number);
         let made = scratch.create(ENCIPHERED);
         drop(made.map_err(|error| folder.failed("make a file in it", error))?);
@@ -99,7 +88,7 @@ impl Cipher {
         let plain = plain.map_err(|error| folder.failed("read a file in it", error))?;
         let cached = cached_bytes(&plain, task.len_bytes).ok();
         let start_ns = session.now_ns();
-        let worker = &mut isolated[pair.process].worker;
+        let worker = &mut isolated[process].worker;
         let filed = worker.file(task.algorithm, &path(PLAIN), &path(ENCIPHERED))?;
         if filed.bytes != task.len_bytes {
             return Err(Error::wrong("the file that was enciphered has another length").into());
@@ -114,22 +103,28 @@ impl Cipher {
             ..Sample::default()
         };
         let warm = cached.is_some_and(|cached| cached >= task.len_bytes);
-        let factors = &mut session.series_mut(pair.whole).factors;
+        let factors = &mut session.series_mut(whole).factors;
         let cache = if warm { Cache::Warm } else { Cache::Unknown };
         // A single sample that was not warm decides for the whole series.
         if factors.cache.is_none() || cache == Cache::Unknown {
             factors.cache = Some(cache);
         }
-        session.add_sample(pair.whole, sample.clone());
+        session.add_sample(whole, sample.clone());
         sample.elapsed_ns = filed.enciphering_ns.max(1);
         (sample.cpu_ns, sample.cached_bytes) = (None, None);
-        session.add_sample(pair.within, sample);
-        let digest = digest_of(&path(ENCIPHERED))?;
+        session.add_sample(within, sample);
+        let found = digest_of(&path(ENCIPHERED))?;
         let removed = scratch.remove(ENCIPHERED);
         removed.map_err(|error| folder.failed("remove a file in it", error))?;
-        Ok(digest)
+        if *self.digest.get_or_insert(found) != found {
+            let message = "the file enciphered with other instructions is another";
+            return Err(Error::wrong(message).into());
+        }
+        Ok(())
     }
+}
 
+impl Cipher {
     fn task_series(&self, algorithm: &str, isolated: &Isolated) -> [Series; 2] {
         let isa = masks::name(isolated.isa);
         let base = Factors {
@@ -160,7 +155,7 @@ impl Cipher {
 }
 
 /// Returns the digest of a file by our own kernels, to which no mask applies.
-fn digest_of(path: &Path) -> Result<steadfast_digest::Digest, Error> {
+fn digest_of(path: &Path) -> Result<Digest, Error> {
     let failed = |error| Error::system("read it", error).at(path);
     let mut file = std::fs::File::open(path).map_err(failed)?;
     let mut hasher = Sha256::new(steadfast_digest::Backend::default());

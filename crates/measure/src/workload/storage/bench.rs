@@ -1,8 +1,8 @@
 //! Planned files in a folder of our own: written, read in several ways, compared, removed.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
 
+use steadfast_sys::cache::drop_cached;
 use steadfast_sys::file::{AlignedBuffer, Flush};
 
 use super::beside::Counted;
@@ -11,8 +11,10 @@ use super::plan::{Plan, PlannedFile};
 use super::way::{Way, note_origin};
 use crate::contents::{CHUNK_LEN_BYTES, TestBytes};
 use crate::error::Error;
+use crate::random::Random;
 use crate::record::{Factors, Order, Sample, Series, Stage, Workload};
-use crate::runner::{End, SeriesId, Session, Stopped};
+use crate::runner::{End, SeriesId, Session};
+use crate::workload::{Bench, Step};
 
 /// What a reader of write rates must know of a file system that macOS cannot flush whole.
 const PLAIN_FLUSH: &str = "this file system has no full flush (F_FULLFSYNC): written files went to \
@@ -21,13 +23,20 @@ const PLAIN_FLUSH: &str = "this file system has no full flush (F_FULLFSYNC): wri
 /// Expected seconds per gigabyte, before anything is measured.
 const EXPECTED_S_PER_GB: f64 = 1.0;
 
-/// Time between two checks of the stop flag during a pause.
-const REST_STEP: Duration = Duration::from_millis(50);
+/// Makes the seed of the order of ways different from that of the files.
+const TURNS: u64 = 0x7475_726e_7321_7475;
 
-/// A folder of our own with planned files.
+/// A folder of our own with planned files, a set of which is written or read in each round.
 #[derive(Debug)]
-pub(in crate::workload) struct Bench {
+pub(in crate::workload) struct FileBench {
     workload: Workload,
+    /// The series of writing, if that is timed.
+    pub(in crate::workload) written: Option<SeriesId>,
+    /// The ways of reading, each with its series.
+    reads: Vec<(Way, SeriesId)>,
+    order: Order,
+    /// Draws the order of the ways for each file.
+    turns: Random,
     plan: Plan,
     files: Vec<PlannedFile>,
     folder: OwnFolder,
@@ -40,21 +49,21 @@ pub(in crate::workload) fn expected_s(bytes: u64) -> f64 {
     bytes as f64 / 1e9 * EXPECTED_S_PER_GB
 }
 
-impl Bench {
+impl FileBench {
     /// Opens a folder with room for the planned files.
     pub(in crate::workload) fn open(
         session: &mut Session<'_>,
         workload: Workload,
         folder: &Path,
         plan: &Plan,
-    ) -> Result<Bench, End> {
-        plan.check()?;
+    ) -> Result<FileBench, End> {
         let folder = OwnFolder::open(session, folder, plan.bytes())?;
-        if let Some(why) = plan.departs() {
-            session.warn(format!("{}: {why}", workload.name()));
-        }
-        Ok(Bench {
+        Ok(FileBench {
             workload,
+            written: None,
+            reads: Vec::new(),
+            order: Order::Written,
+            turns: Random::new(plan.seed ^ TURNS),
             plan: plan.clone(),
             files: plan.files(),
             folder,
@@ -63,18 +72,31 @@ impl Bench {
         })
     }
 
-    /// Returns the files in the order of writing, or in the one in which the folder lists them.
-    pub(in crate::workload) fn files(&self, order: Order) -> Result<Vec<PlannedFile>, Error> {
-        if order != Order::Sequential {
-            return Ok(self.files.clone());
-        }
-        let listed = self.folder.scratch.listed();
-        let listed = listed.map_err(|error| self.folder.failed("list it", error))?;
-        let planned = |number: &u32| self.files.get(*number as usize).copied();
-        let mut files: Vec<PlannedFile> = listed.iter().filter_map(planned).collect();
-        // A round is a set, and rounds never decrease. Within each, the order of the folder holds.
-        files.sort_by_key(|file| file.set);
+    /// Returns the files of a set in the order of writing, or in the one in which the folder lists
+    /// them.
+    fn files(&self, set: u32) -> Result<Vec<PlannedFile>, Error> {
+        let mut files = match self.order {
+            Order::Sequential => {
+                let listed = self.folder.scratch.listed();
+                let listed = listed.map_err(|error| self.folder.failed("list it", error))?;
+                let planned = |number: &u32| self.files.get(*number as usize).copied();
+                listed.iter().filter_map(planned).collect()
+            }
+            _ => self.files.clone(),
+        };
+        files.retain(|file| file.set == set);
         Ok(files)
+    }
+
+    /// Adds a series for each way of reading, in which each file is read then.
+    pub(in crate::workload) fn read_in(
+        &mut self,
+        session: &mut Session<'_>,
+        ways: &[Way],
+        order: Order,
+    ) {
+        self.order = order;
+        self.reads = ways.iter().map(|&way| (way, self.read_series(session, way))).collect();
     }
 
     /// Adds the series of writing.
@@ -99,14 +121,8 @@ impl Bench {
         self.add_series(session, "written", method, factors)
     }
 
-    /// Adds a series of reading.
-    pub(in crate::workload) fn read_series(
-        &self,
-        session: &mut Session<'_>,
-        way: Way,
-        order: Order,
-    ) -> SeriesId {
-        let ordered = match order {
+    fn read_series(&self, session: &mut Session<'_>, way: Way) -> SeriesId {
+        let ordered = match self.order {
             Order::Sequential => "Within each set in the order of the folder",
             _ => "In the order of writing",
         };
@@ -115,7 +131,7 @@ impl Bench {
             self.plan.described(),
             way.method()
         );
-        self.add_series(session, &format!("read, {}", way.name()), method, way.factors(order))
+        self.add_series(session, &format!("read, {}", way.name()), method, way.factors(self.order))
     }
 
     fn add_series(
@@ -129,78 +145,74 @@ impl Bench {
         session.add_series_at(self.folder.place, series.seeded(self.plan.seed))
     }
 
-    /// Writes all files, with pauses between sets. Adds samples if there is a series.
+    /// Writes the files of a set. Adds samples if there is a series.
     pub(in crate::workload) fn write(
         &mut self,
         session: &mut Session<'_>,
+        set: u32,
         series: Option<SeriesId>,
     ) -> Result<(), End> {
         let doing = if series.is_some() { "writing" } else { "preparing" };
-        let mut set = 0;
-        for file in self.files.clone() {
-            if file.set != set {
-                set = file.set;
-                rest(session, self.plan.pause)?;
-            }
-            session.doing(&format!("{doing}, set {} of {}", set + 1, self.plan.sets))?;
+        let (sets, sync) = (self.plan.sets, self.plan.sync);
+        for &file in self.files.iter().filter(|file| file.set == set) {
+            session.doing(&format!("{doing}, set {} of {sets}", set + 1))?;
             let counted = Counted::now();
-            let (sync, contents) = (self.plan.sync, &mut self.contents);
+            let contents = &mut self.contents;
             let (timed, flushed) = self.folder.write(session, contents, file, sync, |_| {})?;
             if flushed == Some(Flush::Drive) {
                 session.warn(PLAIN_FLUSH);
             }
             if let Some(series) = series {
                 let beside = counted.beside(timed);
-                let sample = Sample { beside, ..timed.sample(file.set, file.length) };
+                let sample = Sample { beside, ..timed.sample(set, file.length) };
                 session.add_sample(series, sample);
+                session.did(expected_s(file.length));
             }
-            session.did(expected_s(file.length));
         }
         Ok(())
     }
 
-    /// Reads one file in one way into a series.
-    pub(in crate::workload) fn read(
-        &mut self,
-        session: &mut Session<'_>,
-        file: PlannedFile,
-        way: Way,
-        series: SeriesId,
-    ) -> Result<(), End> {
-        let (sample, origin) = self.folder.read(session, file, way, &mut self.buffer, |_| {})?;
-        note_origin(session, series, way, Some(origin), &sample);
-        session.add_sample(series, sample);
-        session.did(expected_s(file.length));
-        Ok(())
-    }
-
-    /// Compares a file with the written bytes, and drops it from the page cache.
-    pub(in crate::workload) fn compare(
-        &mut self,
-        session: &mut Session<'_>,
-        file: PlannedFile,
-    ) -> Result<(), End> {
-        self.folder.compare(session, &mut self.contents, file, &mut self.buffer)?;
-        // Otherwise the files would fill the memory that writing and reading need.
-        if let Ok(file) = self.folder.scratch.open(file.number) {
-            let _ = steadfast_sys::cache::drop_cached(&file);
+    /// Reads the files of a set in every way, compares them with the written bytes, and drops them
+    /// from the page cache: they would fill the memory that writing and reading need.
+    fn read(&mut self, session: &mut Session<'_>, set: u32) -> Result<(), End> {
+        for file in self.files(set)? {
+            self.turns.shuffle(&mut self.reads);
+            let length_s = expected_s(file.length);
+            for &(way, series) in &self.reads {
+                let (name, sets) = (way.name(), self.plan.sets);
+                session.doing(&format!("reading {name}, set {} of {sets}", set + 1))?;
+                let read = self.folder.read(session, file, way, &mut self.buffer, |_| {});
+                let (sample, origin) = read?;
+                note_origin(session, series, way, Some(origin), &sample);
+                session.add_sample(series, sample);
+                session.did(length_s);
+            }
+            self.folder.compare(session, &mut self.contents, file, &mut self.buffer)?;
+            if let Ok(file) = self.folder.scratch.open(file.number) {
+                let _ = drop_cached(&file);
+            }
+            session.did(length_s);
         }
-        session.did(expected_s(file.length));
         Ok(())
-    }
-
-    /// Removes the folder.
-    pub(in crate::workload) fn close(self) -> Result<(), End> {
-        Ok(self.folder.scratch.close()?)
     }
 }
 
-/// Pauses between sets or rounds, unless the session is stopped.
-pub(in crate::workload) fn rest(session: &mut Session<'_>, pause: Duration) -> Result<(), Stopped> {
-    let begun = Instant::now();
-    while begun.elapsed() < pause {
-        session.doing("resting")?;
-        std::thread::sleep(REST_STEP.min(pause - begun.elapsed().min(pause)));
+impl Bench for FileBench {
+    fn steps(&self) -> Vec<Step> {
+        let written = self.written.map(|id| vec![id]);
+        let read = self.reads.iter().map(|(_, id)| *id).collect();
+        let phases = written.into_iter().chain([read]).enumerate();
+        phases.map(|(phase, series)| Step { phase, series, cost: 0.0 }).collect()
     }
-    Ok(())
+
+    fn sample(&mut self, session: &mut Session<'_>, step: usize, round: u32) -> Result<(), End> {
+        match self.written.filter(|_| step == 0) {
+            Some(written) => self.write(session, round, Some(written)),
+            None => self.read(session, round),
+        }
+    }
+
+    fn close(self: Box<Self>, _session: &mut Session<'_>) -> Result<(), End> {
+        Ok(self.folder.scratch.close()?)
+    }
 }
