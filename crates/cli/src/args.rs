@@ -52,7 +52,7 @@ pub(crate) use copy::{AnswerArgs, CopyArgs, CopyPathArgs, KnownArgs, MoveArgs, S
 pub(crate) use help::{HelpArgs, all_verbs, described, page_of};
 pub(crate) use meant::WholeSystemArg;
 #[cfg(feature = "serve")]
-pub(crate) use measure::cipher_worker;
+pub(crate) use measure::workload_of;
 #[cfg(feature = "companions")]
 pub(crate) use measure::{MeasureArgs, MeasureCommand, RecordArgs, ReportArgs};
 pub(crate) use pages::KeepPagesArgs;

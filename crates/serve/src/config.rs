@@ -1,10 +1,11 @@
 //! The configuration: roots, address, authentication and limits, with safe defaults.
 
+use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use steadfast_measure::workload::cipher::WorkerCommand;
+use steadfast_measure::workload::Workload;
 
 use crate::automation::Automation;
 
@@ -65,6 +66,9 @@ pub struct PublicAddress {
     pub base_path: String,
 }
 
+/// Makes a workload of the arguments of `steadfast measure`. `None` if it cannot be measured.
+pub type MakeWorkload = fn(&[OsString]) -> Option<Box<dyn Workload>>;
+
 /// The configuration of a server.
 #[derive(Clone, Debug)]
 // Over 15 fields: each is one setting of the verb that starts it.
@@ -95,8 +99,8 @@ pub struct Config {
     pub metrics_token: Option<String>,
     /// The program, version and system that records of measurements name.
     pub made_by: String,
-    /// Starts the process that times ciphers. `None` does not offer to measure them.
-    pub worker: Option<WorkerCommand>,
+    /// Makes what `steadfast measure` with these arguments measures.
+    pub workload: MakeWorkload,
     /// Ends the server after this time without connections and runs.
     pub ends_when_idle: Option<Duration>,
     /// Limits for clients.
@@ -119,7 +123,7 @@ impl Default for Config {
             alerts_within: false,
             metrics_token: None,
             made_by: format!("steadfast {}", env!("CARGO_PKG_VERSION")),
-            worker: None,
+            workload: |_| None,
             ends_when_idle: None,
             limits: Limits::default(),
         }

@@ -49,8 +49,7 @@ mod pages;
 mod server;
 
 pub use crate::automation::Automation;
-pub use crate::config::{Config, Limits, PublicAddress, Tls};
+pub use crate::config::{Config, Limits, MakeWorkload, PublicAddress, Tls};
 pub use crate::error::{Error, ErrorKind};
 pub use crate::server::Server;
 pub use crate::session::hash_password;
-pub use steadfast_measure::workload::cipher::WorkerCommand;

@@ -83,8 +83,8 @@ impl ServedJobs<Measurement> {
         request: MeasureRequest,
         config: &Config,
     ) -> Result<Arc<Measurement>, MeasureRefused> {
-        let workload = kind::workload(&request, config.worker.as_ref());
-        let workload = workload.ok_or(MeasureRefused::NoThread)?;
+        let arguments = kind::arguments_of(&request);
+        let workload = (config.workload)(&arguments).ok_or(MeasureRefused::NoThread)?;
         let mut list = self.list();
         let going = list.going().next().map(|(id, _)| id);
         if let Some(going) = going {
@@ -94,7 +94,12 @@ impl ServedJobs<Measurement> {
         let make = |id| Measurement { id, request, begun, control: LiveControl::default() };
         let (made_by, records) = (config.made_by.clone(), config.records.clone());
         let work = move |measurement: &Measurement| {
-            thread::execute(measurement, workload.as_ref(), made_by, records.as_deref());
+            thread::execute(
+                measurement,
+                (workload.as_ref(), &arguments),
+                made_by,
+                records.as_deref(),
+            );
         };
         list.begin(make, work).ok_or(MeasureRefused::NoThread)
     }

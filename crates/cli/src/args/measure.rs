@@ -10,10 +10,11 @@ mod read;
 mod report;
 mod write;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use anyhow::{bail, ensure};
-use clap::{Args, Subcommand};
+use clap::{Args, Parser, Subcommand};
 use steadfast::Level;
 use steadfast_measure::scratch::by_chance;
 use steadfast_measure::workload::Workload;
@@ -22,8 +23,6 @@ use steadfast_report::document::DocumentTextOptions;
 
 pub(crate) use all::AllArgs;
 pub(crate) use cipher::CipherArgs;
-#[cfg(feature = "serve")]
-pub(crate) use cipher::cipher_worker;
 pub(crate) use cpu::CpuArgs;
 pub(crate) use hash::MeasureHashArgs;
 pub(crate) use pair::PairArgs;
@@ -72,6 +71,20 @@ pub(crate) enum MeasureCommand {
     CipherWorker,
     All(AllArgs),
     Report(ReportArgs),
+}
+
+/// What to measure, without the words before it.
+#[derive(Debug, Parser)]
+#[command(name = "steadfast measure")]
+struct MeasureWords {
+    #[command(subcommand)]
+    what: MeasureCommand,
+}
+
+/// Returns what the arguments of `steadfast measure` ask to measure, if it is one workload.
+pub(crate) fn workload_of(arguments: &[OsString]) -> anyhow::Result<Box<dyn Workload>> {
+    let words = std::iter::once("steadfast measure".into()).chain(arguments.iter().cloned());
+    MeasureWords::try_parse_from::<_, OsString>(words)?.what.workload()
 }
 
 impl MeasureCommand {
@@ -188,20 +201,27 @@ pub(crate) struct RecordArgs {
     /// Print the record as JSON instead of text
     #[arg(long)]
     pub(crate) json: bool,
-    /// Omit the description of the method
-    #[arg(long)]
-    pub(crate) brief: bool,
-    /// Units of sizes: `si` for MB and GB, `iec` for MiB and GiB
-    #[arg(long, default_value = "si", value_parser = named::<Units>())]
-    pub(crate) units: Units,
+    #[command(flatten)]
+    pub(crate) text: TextArgs,
     /// Show progress on stderr. `auto`: one line on a terminal, otherwise a line every 10 s
     #[arg(long, value_name = "WHEN", value_enum, default_value = "auto")]
     pub(crate) progress: When,
 }
 
-impl RecordArgs {
+/// How documents are written.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct TextArgs {
+    /// Omit the description of the method
+    #[arg(long)]
+    brief: bool,
+    /// Units of sizes: `si` for MB and GB, `iec` for MiB and GiB
+    #[arg(long, default_value = "si", value_parser = named::<Units>())]
+    pub(crate) units: Units,
+}
+
+impl TextArgs {
     /// Returns how text is written, with the colours that stdout and the environment allow.
-    pub(crate) fn text(&self) -> DocumentTextOptions {
+    pub(crate) fn options(&self) -> DocumentTextOptions {
         let (color, units) = (stdout_has_color(), self.units);
         DocumentTextOptions { color, units, brief: self.brief }
     }

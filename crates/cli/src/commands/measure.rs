@@ -108,8 +108,8 @@ fn execute(
     let export = args.export.as_deref().map(|file| DocumentFile::claim(file, is_record));
     let export = export.transpose()?;
     let stop = exit::stop_on_signals()?;
-    let mut shown = Shown::new(args);
-    let mut session = Session::begin(made_by(), command(), &stop, &mut shown);
+    let mut line = ProgressLine::new(args.progress, args.json, false, args.text.units);
+    let mut session = Session::begin(made_by(), command(), &stop, &mut line);
     if let Some(level) = level_of_environment() {
         session.requested(level);
     }
@@ -131,7 +131,7 @@ fn execute(
         }
     }
     let mut record = session.end((!partial.is_empty()).then(|| partial.join("; ")));
-    shown.line.clear();
+    line.clear();
     record.name = args.name.clone();
     if record.series.is_empty() {
         // There is nothing to save or to show. An earlier record stays.
@@ -175,7 +175,7 @@ fn show(record: &Record, others: &[Record], args: &RecordArgs) -> anyhow::Result
     if args.json {
         return answer(&record::write(record));
     }
-    let text = args.text();
+    let text = args.text.options();
     let only = match others {
         [only] => Some(only),
         _ => None,
@@ -200,19 +200,7 @@ fn command() -> Vec<String> {
     std::iter::once("steadfast".to_owned()).chain(rest).collect()
 }
 
-/// Shows what is measured.
-struct Shown {
-    line: ProgressLine,
-}
-
-impl Shown {
-    fn new(args: &RecordArgs) -> Shown {
-        let units = args.text().units;
-        Shown { line: ProgressLine::new(args.progress, args.json, false, units) }
-    }
-}
-
-impl Watch for Shown {
+impl Watch for ProgressLine {
     fn doing(&mut self, doing: &Doing<'_>) {
         let left = doing.left.map(|left: Duration| {
             let left_ns = u64::try_from(left.as_nanos()).unwrap_or(u64::MAX);
@@ -220,7 +208,7 @@ impl Watch for Shown {
         });
         let done = units::percent(doing.done);
         let what = escape::text(doing.what);
-        self.line.print(&format!("{done}{}: {what}", left.unwrap_or_default()));
+        self.print(&format!("{done}{}: {what}", left.unwrap_or_default()));
     }
 }
 

@@ -18,7 +18,7 @@ use steadfast_serve::{Automation, Config, PublicAddress, Server, Tls, hash_passw
 use self::service::{install, uninstall};
 use super::alert;
 use super::measure::made_by;
-use crate::args::{ServeArgs, cipher_worker, ignores_change_times};
+use crate::args::{ServeArgs, ignores_change_times, workload_of};
 use crate::exit::{self, complain};
 use crate::output::write_out;
 use crate::state_folder;
@@ -101,7 +101,7 @@ fn config_of(args: &ServeArgs) -> anyhow::Result<Config> {
         alerts_within: reach.alerts_within,
         metrics_token: reach.metrics_token.as_deref().map(read_hash).transpose()?,
         made_by: made_by(),
-        worker: cipher_worker().ok(),
+        workload: |arguments| workload_of(arguments).ok(),
         ..Config::default()
     })
 }

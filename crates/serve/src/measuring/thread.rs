@@ -1,6 +1,7 @@
 //! The thread of a measurement: takes steps and samples, publishes snapshots and the record.
 
 use std::collections::VecDeque;
+use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,7 +13,6 @@ use steadfast_report::document::Quantity;
 use steadfast_report::{escape, measure};
 
 use super::keep::keep;
-use super::kind::command_of;
 use super::{MeasureEnd, MeasureSnapshot, Measurement, SeriesSoFar};
 use crate::live::LiveStatus;
 
@@ -23,14 +23,16 @@ const RATES_MAX: usize = 80;
 /// Measures to the end.
 pub(super) fn execute(
     measurement: &Measurement,
-    workload: &dyn Workload,
+    (workload, arguments): (&dyn Workload, &[OsString]),
     made_by: String,
     records: Option<&Path>,
 ) {
     let (begun, state) = (Instant::now(), MeasureSnapshot::default());
     let mut watcher = Watcher { measurement, begun, state };
     let mut end = MeasureEnd::default();
-    let command = command_of(&measurement.request);
+    let words = ["steadfast", "measure"].map(str::to_owned).into_iter();
+    let arguments = arguments.iter().map(|word| word.to_string_lossy().into_owned());
+    let command = words.chain(arguments).collect();
     let mut session = Session::begin(made_by, command, &measurement.control.stop, &mut watcher);
     workload.plan(&mut session);
     match workload.run(&mut session) {

@@ -79,8 +79,7 @@ async fn form(State(app): State<Arc<App>>, visitor: Visitor) -> Response {
 /// The form: a question, the folder, and how thoroughly.
 fn questions(app: &App, visitor: &Visitor) -> Markup {
     let places = app.roots.places();
-    let is_offered =
-        |kind: &MeasureKind| is_offered(*kind, app.config.worker.as_ref(), places.len());
+    let is_offered = |kind: &MeasureKind| is_offered(*kind, app.config.workload, places.len());
     let offered = MeasureKind::VARIANTS.iter().copied().filter(is_offered);
     html! {
         form .stack method="post" action="/measure" {
@@ -213,7 +212,7 @@ fn requested(app: &App, form: &NamedValues) -> Option<(MeasureRequest, Vec<Serve
     let places = places?;
     let fits = places.iter().all(ServedPath::is_root)
         && (second.is_none() || places[0] != places[1])
-        && is_offered(kind, app.config.worker.as_ref(), app.roots.places().len());
+        && is_offered(kind, app.config.workload, app.roots.places().len());
     let mut folders = places.iter().map(|place| app.roots.path(place));
     let request = MeasureRequest { kind, profile, folder: folders.next()?, beside: folders.next() };
     drop(folders);

@@ -1,5 +1,6 @@
 //! A server under test, and what talks to it as a browser does: cookie, origin, forms.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -10,6 +11,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use steadfast_measure::record::Side;
+use steadfast_measure::workload::Workload;
+use steadfast_measure::workload::cpu::Cpu;
+use steadfast_measure::workload::hash::{Hash, Part};
+use steadfast_measure::workload::pair::Pair;
 use steadfast_serve::{Config, Server};
 use steadfast_testing::took_at_most;
 use tempfile::TempDir;
@@ -32,6 +38,25 @@ pub(crate) struct Served {
     thread: Option<JoinHandle<()>>,
 }
 
+/// Makes the workloads of the tests; no ciphers, which need a program of their own.
+fn workload(arguments: &[OsString]) -> Option<Box<dyn Workload>> {
+    let words: Vec<&str> = arguments.iter().filter_map(|word| word.to_str()).collect();
+    let folder = |at: usize| words.len().checked_sub(at).map(|at| PathBuf::from(words[at]));
+    Some(match *words.first()? {
+        "hash" => {
+            let kernels = words.contains(&"kernels");
+            let parts = if kernels { vec![Part::Kernels] } else { Part::ALL.to_vec() };
+            Box::new(Hash { parts, ..Hash::quick(folder(1)?, 1) })
+        }
+        "cpu" => Box::new(Cpu::quick(1)),
+        "pair" => {
+            let folders = vec![(Side::A, folder(2)?), (Side::B, folder(1)?)];
+            Box::new(Pair::quick(folders, 1))
+        }
+        _ => return None,
+    })
+}
+
 impl Served {
     /// Serves a small tree with links that lead out of it.
     pub(crate) fn begin() -> Served {
@@ -52,9 +77,13 @@ impl Served {
         symlink(outside.path(), tree.path().join("way-out")).unwrap();
         symlink(outside.path().join(SECRET), tree.path().join("file-out")).unwrap();
         let roots = vec![tree.path().to_owned()];
-        let server =
-            Server::bind(wishes(Config { roots, ignore_change_times: true, ..Config::default() }))
-                .unwrap();
+        let server = Server::bind(wishes(Config {
+            roots,
+            ignore_change_times: true,
+            workload,
+            ..Config::default()
+        }))
+        .unwrap();
         let (bound, entrance) = (server.bound(), server.address());
         let owner = server.owner_address();
         let stop = Arc::new(AtomicBool::new(false));

@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser};
+use clap::Args;
 use steadfast_measure::workload::Workload;
 
-use super::{MeasureCommand, SessionArgs};
+use super::{SessionArgs, workload_of};
 
 /// Measure everything: hash, read, write, queue, cipher, cpu, and perhaps a pair of folders
 ///
@@ -29,14 +29,6 @@ pub(crate) struct AllArgs {
 
     #[command(flatten)]
     pub(crate) session: SessionArgs,
-}
-
-/// A part, as its own verb reads it.
-#[derive(Debug, Parser)]
-#[command(name = "steadfast measure")]
-struct PartialCommand {
-    #[command(subcommand)]
-    what: MeasureCommand,
 }
 
 impl AllArgs {
@@ -72,7 +64,6 @@ impl AllArgs {
         if self.session.quick {
             part.push("--quick".into());
         }
-        let words = std::iter::once(OsString::from("steadfast measure")).chain(part);
-        PartialCommand::try_parse_from(words)?.what.workload()
+        workload_of(&part)
     }
 }

@@ -56,7 +56,7 @@ pub(crate) struct CipherArgs {
 }
 
 /// Returns what starts this program as the process that times ciphers.
-pub(crate) fn cipher_worker() -> anyhow::Result<WorkerCommand> {
+fn cipher_worker() -> anyhow::Result<WorkerCommand> {
     let program = std::env::current_exe().context("cannot find this program's own file")?;
     Ok(WorkerCommand { program, arguments: WORKER.map(Into::into).to_vec() })
 }
@@ -69,13 +69,8 @@ impl CipherArgs {
             session.qos.is_empty(),
             "ciphers are not measured at QoS levels; `measure cpu` and `measure hash` are"
         );
-        let seed = session.seed();
-        let worker = cipher_worker()?;
-        let task = self.task()?;
-        let mut cipher = match session.quick {
-            true => Cipher::quick(worker, task, seed),
-            false => Cipher::standard(worker, task, seed),
-        };
+        let of = if session.quick { Cipher::quick } else { Cipher::standard };
+        let mut cipher = of(cipher_worker()?, self.task()?, session.seed());
         if let Some(rounds) = session.rounds {
             (cipher.rounds, cipher.rounds_max) = (rounds, rounds);
         }
@@ -96,11 +91,8 @@ impl CipherArgs {
         if self.no_file {
             return Ok(None);
         }
-        let folder = self.folder.clone();
-        let mut task = match self.session.quick {
-            true => Task::quick(folder),
-            false => Task::standard(folder),
-        };
+        let of = if self.session.quick { Task::quick } else { Task::standard };
+        let mut task = of(self.folder.clone());
         task.len_bytes = self.size.unwrap_or(task.len_bytes);
         task.rounds = self.session.rounds.unwrap_or(task.rounds);
         if let Some(name) = &self.task {

@@ -57,10 +57,8 @@ impl MeasureHashArgs {
         let session = &self.session;
         let seed = session.seed();
         let folder = self.folder.clone();
-        let mut hash = match session.quick {
-            true => Hash::quick(folder, seed),
-            false => Hash::standard(folder, seed),
-        };
+        let of = if session.quick { Hash::quick } else { Hash::standard };
+        let mut hash = of(folder, seed);
         if let Some(rounds) = session.rounds {
             (hash.rounds, hash.rounds_max) = (rounds, rounds);
         }

@@ -79,10 +79,8 @@ impl PairArgs {
         let mut folders = vec![(Side::A, self.a.clone()), (Side::B, self.b.clone())];
         folders.extend(self.control.clone().map(|folder| (Side::Control, folder)));
         let seed = session.seed();
-        let mut pair = match session.quick {
-            true => Pair::quick(folders, seed),
-            false => Pair::standard(folders, seed),
-        };
+        let of = if session.quick { Pair::quick } else { Pair::standard };
+        let mut pair = of(folders, seed);
         pair.pause = self.pause;
         if let Some(profile) = self.profile.map(ProfileArg::profile) {
             (pair.lens_bytes, pair.rounds) = (profile.lens_bytes(seed), profile.sets());

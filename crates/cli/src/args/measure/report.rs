@@ -3,11 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use steadfast_report::Units;
-use steadfast_report::document::DocumentTextOptions;
 
-use crate::args::named::named;
-use crate::output::stdout_has_color;
+use super::TextArgs;
 
 /// Make a page with charts from records of measurements.
 ///
@@ -44,19 +41,6 @@ pub(crate) struct ReportArgs {
     #[arg(long, conflicts_with = "output")]
     pub(crate) json: bool,
 
-    /// Omit the description of the method
-    #[arg(long)]
-    brief: bool,
-
-    /// Units of sizes: `si` for MB and GB, `iec` for MiB and GiB
-    #[arg(long, default_value = "si", value_parser = named::<Units>())]
-    pub(crate) units: Units,
-}
-
-impl ReportArgs {
-    /// Returns how text is written, with the colours that stdout and the environment allow.
-    pub(crate) fn text(&self) -> DocumentTextOptions {
-        let (color, units) = (stdout_has_color(), self.units);
-        DocumentTextOptions { color, units, brief: self.brief }
-    }
+    #[command(flatten)]
+    pub(crate) text: TextArgs,
 }

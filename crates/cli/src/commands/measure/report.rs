@@ -34,7 +34,8 @@ pub(super) fn run(args: &ReportArgs) -> anyhow::Result<ExitStatus> {
         Some(file) => Some((DocumentForm::of(file)?, DocumentFile::claim(file, is_report)?)),
         None => None,
     };
-    let units = args.text().units;
+    let text = args.text.options();
+    let units = text.units;
     let documents = documents(&records, &others, units);
     if let Some((form, file)) = file {
         file.write(&form.render(&documents, units, args.chart.as_deref())?)?;
@@ -44,7 +45,7 @@ pub(super) fn run(args: &ReportArgs) -> anyhow::Result<ExitStatus> {
     if args.json {
         write_json(&documents, &mut page);
     } else {
-        let texts = documents.iter().map(|document| write_text(document, args.text()));
+        let texts = documents.iter().map(|document| write_text(document, text));
         page.extend_from_slice(texts.collect::<Vec<_>>().join("\n\n").as_bytes());
     }
     answer(&page)?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use steadfast_serve::{Config, Server};
 
-use crate::args::{ServeArgs, cipher_worker, ignores_change_times};
+use crate::args::{ServeArgs, ignores_change_times, workload_of};
 use steadfast::ExitStatus;
 use steadfast::beneath;
 
@@ -38,7 +38,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
         // Timers start checks of their own, so schedules outlive this server.
         automation: automation().ok(),
         made_by: made_by(),
-        worker: cipher_worker().ok(),
+        workload: |arguments| workload_of(arguments).ok(),
         ends_when_idle: Some(IDLE),
         ..Config::default()
     })?;
