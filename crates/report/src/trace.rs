@@ -18,32 +18,22 @@ pub struct Trace {
 const PROCESS: u32 = 1;
 
 #[derive(Serialize)]
-struct NameEvent<'a> {
-    name: &'static str,
-    ph: &'static str,
-    pid: u32,
-    tid: usize,
-    args: NameArgs<'a>,
-}
-
-#[derive(Serialize)]
-struct NameArgs<'a> {
+struct TraceEvent<'a> {
     name: &'a str,
-}
-
-#[derive(Serialize)]
-struct SpanEvent {
-    name: &'static str,
     ph: &'static str,
     pid: u32,
     tid: usize,
-    ts: Microseconds,
-    dur: Microseconds,
-    args: SpanArgs,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ts: Option<Microseconds>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dur: Option<Microseconds>,
+    args: TraceArgs<'a>,
 }
 
-#[derive(Serialize)]
-struct SpanArgs {
+#[derive(Default, Serialize)]
+struct TraceArgs<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
     #[serde(skip_serializing_if = "is_zero")]
     bytes: u64,
     #[serde(skip_serializing_if = "is_zero")]
@@ -64,30 +54,17 @@ impl Serialize for Microseconds {
 impl Trace {
     /// Appends a thread's name.
     pub fn thread(&mut self, thread: usize, name: &str, out: &mut Vec<u8>) {
-        let args = NameArgs { name };
-        self.write(
-            &NameEvent { name: "thread_name", ph: "M", pid: PROCESS, tid: thread, args },
-            out,
-        );
+        let args = TraceArgs { name: Some(name), ..TraceArgs::default() };
+        self.write("thread_name", "M", (thread, None), args, out);
     }
 
     /// Appends spans of a thread.
     pub fn spans(&mut self, thread: usize, spans: &[Span], out: &mut Vec<u8>) {
-        for span in spans {
-            let event = SpanEvent {
-                name: span.stage.name(),
-                ph: "X",
-                pid: PROCESS,
-                tid: thread,
-                ts: Microseconds(span.start_ns),
-                dur: Microseconds(span.elapsed_ns),
-                args: SpanArgs {
-                    bytes: span.bytes,
-                    files: span.files,
-                    path: span.path.as_deref().map(PathText::of),
-                },
-            };
-            self.write(&event, out);
+        for Span { stage, start_ns, elapsed_ns, bytes, files, path } in spans {
+            let path = path.as_deref().map(PathText::of);
+            let args = TraceArgs { name: None, bytes: *bytes, files: *files, path };
+            let time = Some([*start_ns, *elapsed_ns].map(Microseconds));
+            self.write(stage.name(), "X", (thread, time), args, out);
         }
     }
 
@@ -96,10 +73,19 @@ impl Trace {
         out.extend_from_slice(if self.begun { b"\n]\n" } else { b"[]\n" });
     }
 
-    fn write(&mut self, event: &impl Serialize, out: &mut Vec<u8>) {
+    fn write(
+        &mut self,
+        name: &str,
+        ph: &'static str,
+        (tid, time): (usize, Option<[Microseconds; 2]>),
+        args: TraceArgs<'_>,
+        out: &mut Vec<u8>,
+    ) {
+        let (ts, dur) = time.map(|[ts, dur]| (ts, dur)).unzip();
         let begun = std::mem::replace(&mut self.begun, true);
         out.extend_from_slice(if begun { b",\n" } else { b"[\n" });
-        crate::json::write_value(event, out);
+        let event = TraceEvent { name, ph, pid: PROCESS, tid, ts, dur, args };
+        crate::json::write_value(&event, out);
     }
 }
 

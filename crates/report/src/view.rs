@@ -5,7 +5,7 @@
 use steadfast::catalogue::Finding;
 use steadfast::cost::{Limit, Resource};
 use steadfast::event::FileError;
-use steadfast::{Action, Algorithm, Bound, FileEvent, Reason, Skipped, Stage, Summary, Verdict};
+use steadfast::{Action, Algorithm, Bound, FileEvent, Reason, Skipped, Summary, Verdict};
 
 use crate::pages::damage_detail;
 use crate::units::MomentWords;
@@ -98,12 +98,12 @@ pub(crate) fn limit_in_words(limit: &Limit) -> &'static str {
         (Resource::LongestFile, _) => "one file",
         (_, Bound::Storage) => "the drive",
         (_, Bound::RateLimit) => "your limit",
-        (_, Bound::Stage(Stage::Walk)) => "listing folders",
-        (_, Bound::Stage(Stage::Open)) => "opening files",
-        (Resource::Report, Bound::Stage(Stage::Store)) => "the catalogue",
-        (_, Bound::Stage(Stage::Store)) => "writing tags",
-        (_, Bound::Stage(Stage::Report)) => "the output",
-        (_, Bound::Stage(_)) => "the processor",
+        (_, Bound::Walk) => "listing folders",
+        (_, Bound::Open) => "opening files",
+        (Resource::Report, Bound::Store) => "the catalogue",
+        (_, Bound::Store) => "writing tags",
+        (_, Bound::Report) => "the output",
+        _ => "the processor",
     }
 }
 
@@ -114,14 +114,13 @@ pub fn bound_title(limit: &Limit, algorithm: Option<Algorithm>) -> String {
     let title = match limit.bound {
         Bound::Storage => "the storage",
         Bound::RateLimit => "the rate limit that was asked for",
-        Bound::Stage(Stage::Walk) => "listing directories",
-        Bound::Stage(Stage::Open) => "opening files",
-        Bound::Stage(Stage::Read) => "copying bytes",
-        Bound::Stage(Stage::Hash) => algorithm.map_or("hashing", algorithm_title),
-        Bound::Stage(Stage::Store) => "writing tags",
-        Bound::Stage(Stage::Report) => "printing",
+        Bound::Walk => "listing directories",
+        Bound::Open => "opening files",
+        Bound::Read => "copying bytes",
+        Bound::Hash => algorithm.map_or("hashing", algorithm_title),
+        Bound::Store => "writing tags",
+        Bound::Report => "printing",
         Bound::Queue => "waiting for a processor",
-        Bound::Stage(Stage::Wait | Stage::Queue) => "waiting",
     };
     match limit.resource {
         Resource::LongestFile => format!("{title} of the longest file"),

@@ -37,7 +37,7 @@ use schedule::{Call, Schedule};
 pub(crate) use settings::{AttributesOf, Settings};
 
 use crate::calibration::LaneChoice;
-use crate::cost::{Account, JobFacts, Ledger, SpanSink, Stage, StageClock, ThreadSlot};
+use crate::cost::{Account, JobFacts, Ledger, Role, SpanSink, Stage, StageClock, ThreadSlot};
 use crate::error::Error;
 use crate::event::{FileEvent, Notice};
 use crate::qos::{self, Level};
@@ -291,7 +291,7 @@ impl Pipeline {
     /// Starts the clock of the thread that takes the finished events.
     pub(crate) fn report_clock(&self) -> StageClock {
         let ledger = &self.shared.ledger;
-        ledger.clock(ledger.report())
+        ledger.clock(ledger.slot(Role::Report, 0))
     }
 
     /// Returns the processor time of all jobs so far on each processor, in nanoseconds.
@@ -383,8 +383,8 @@ impl Shared {
     /// Starts the thread with this number in a crew, at a level.
     fn start_thread(self: &Arc<Self>, crew: Crew, number: usize, level: Level) -> io::Result<()> {
         let slot = match crew {
-            Crew::Workers => self.ledger.worker(number),
-            Crew::Readers => self.ledger.reader(number),
+            Crew::Workers => self.ledger.slot(Role::Worker, number),
+            Crew::Readers => self.ledger.slot(Role::Reader, number),
         };
         let thread = ThreadOf::enlist(self);
         let named = thread::Builder::new().name(self.ledger.name(slot));
@@ -485,7 +485,7 @@ impl Feeder {
     pub(crate) fn begin(&mut self) {
         self.thread.shared.prepare_thread(self.thread.shared.settings.qos);
         let ledger = &self.thread.shared.ledger;
-        let clock = self.clock.insert(ledger.clock(ledger.walk()));
+        let clock = self.clock.insert(ledger.clock(ledger.slot(Role::Walk, 0)));
         clock.begin_job();
     }
 

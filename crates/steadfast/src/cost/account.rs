@@ -68,11 +68,22 @@ impl Resource {
     }
 }
 
-/// A part of the work that can limit a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// A part of the work that can limit a run. Those of [`Stage::BUSY`] come first, in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Bound {
-    /// The work of a stage; for walking, storing and reporting also its waiting.
-    Stage(Stage),
+    /// Listing directories, with its waiting.
+    Walk,
+    /// The work of opening and closing files.
+    Open,
+    /// The work of moving bytes.
+    Read,
+    /// Hashing.
+    Hash,
+    /// Storing, with its waiting.
+    Store,
+    /// Reporting, with its waiting.
+    Report,
     /// The waiting of opening and reading for the storage.
     Storage,
     /// The rate limit of reading.
@@ -83,35 +94,11 @@ pub enum Bound {
 
 impl Bound {
     /// Every part of the work.
-    pub const ALL: [Bound; 9] = [
-        Bound::Stage(Stage::Walk),
-        Bound::Stage(Stage::Open),
-        Bound::Stage(Stage::Read),
-        Bound::Stage(Stage::Hash),
-        Bound::Stage(Stage::Store),
-        Bound::Stage(Stage::Report),
-        Bound::Storage,
-        Bound::RateLimit,
-        Bound::Queue,
-    ];
+    pub const ALL: [Bound; 9] = *Bound::VARIANTS.as_array().expect("there are nine parts");
 
     /// Returns the name as documents show it.
     pub fn name(self) -> &'static str {
-        match self {
-            Bound::Stage(stage) => stage.name(),
-            Bound::Storage => "storage",
-            Bound::RateLimit => "rate_limit",
-            Bound::Queue => "queue",
-        }
-    }
-
-    fn place(self) -> usize {
-        match self {
-            Bound::Stage(stage) => stage as usize,
-            Bound::Storage => 6,
-            Bound::RateLimit => 7,
-            Bound::Queue => 8,
-        }
+        self.into()
     }
 }
 
@@ -174,7 +161,7 @@ impl Account {
         let highest = |without: Option<Bound>| {
             let limits = parts.iter().filter_map(|&(resource, mut parts)| {
                 if let Some(bound) = without {
-                    parts[bound.place()] = 0.0;
+                    parts[bound as usize] = 0.0;
                 }
                 limit(resource, &parts)
             });
@@ -186,12 +173,12 @@ impl Account {
         let least_ns = |bound| highest(Some(bound)).map_or(0, |limit| limit.least_ns);
         let bound = Bound::ALL.into_iter().min_by_key(|&bound| {
             // If two limits are equal, removing a part of one gains nothing.
-            (least_ns(bound), std::cmp::Reverse(of_top[bound.place()] as u64))
+            (least_ns(bound), std::cmp::Reverse(of_top[bound as usize] as u64))
         })?;
         // A part may exhaust two resources. The one that it uses more is named.
-        let taken = |&&(_, parts): &&(Resource, Parts)| parts[bound.place()] as u64;
+        let taken = |&&(_, parts): &&(Resource, Parts)| parts[bound as usize] as u64;
         let (resource, parts_there) = parts.iter().rev().max_by_key(taken)?;
-        let part_ns = parts_there[bound.place()] as u64;
+        let part_ns = parts_there[bound as usize] as u64;
         let least_ns = parts_there.iter().sum::<f64>() as u64;
         Some(Bounds {
             limit: Limit { resource: *resource, bound, least_ns, part_ns },
@@ -203,35 +190,19 @@ impl Account {
     /// Returns the parts of a resource's least time.
     fn parts(&self, resource: Resource) -> Parts {
         let mut parts = Parts::default();
+        let is_worker = |role| role == Role::Worker;
         match resource {
-            Resource::Processors => {
-                // Per thread: the waiting of a reader does not describe that of a worker.
-                for thread in &self.threads {
-                    for stage in Stage::BUSY {
-                        parts[stage as usize] +=
-                            thread.cost.processor_ns_of(stage) as f64 / self.processors as f64;
-                    }
-                }
-                parts[Bound::Queue.place()] = self.displaced_ns(|_| true) / self.processors as f64;
-            }
+            Resource::Processors => self.add_work(|_| true, self.processors, &mut parts),
             Resource::Workers => {
-                for thread in self.threads.iter().filter(|thread| thread.role == Role::Worker) {
-                    for stage in Stage::BUSY {
-                        parts[stage as usize] +=
-                            thread.cost.processor_ns_of(stage) as f64 / self.workers as f64;
-                    }
-                    // While a worker waits for a read, another thread may read; but only this
-                    // worker can store.
-                    parts[Stage::Store as usize] +=
-                        thread.cost.waited_ns(Stage::Store) as f64 / self.workers as f64;
-                }
-                parts[Bound::Queue.place()] =
-                    self.displaced_ns(|role| role == Role::Worker) / self.workers as f64;
+                self.add_work(is_worker, self.workers, &mut parts);
+                // While a worker waits for a read, another thread may read; but only this worker
+                // can store.
+                let waited_ns = self.cost_of(is_worker).waited_ns(Stage::Store);
+                parts[Bound::Store as usize] += waited_ns as f64 / self.workers as f64;
             }
-            Resource::RateLimit => parts[Bound::RateLimit.place()] = self.rate_limit_ns as f64,
-            Resource::Storage if self.is_held() => {}
-            Resource::Storage => parts[Bound::Storage.place()] = self.storage_ns as f64,
-            Resource::Reads if self.is_held() => {}
+            Resource::RateLimit => parts[Bound::RateLimit as usize] = self.rate_limit_ns as f64,
+            Resource::Storage | Resource::Reads if self.is_held() => {}
+            Resource::Storage => parts[Bound::Storage as usize] = self.storage_ns as f64,
             Resource::Reads => {
                 if let Some(turns) = self.reads_at_a_time {
                     let cost = self.cost_of(|role| matches!(role, Role::Worker | Role::Reader));
@@ -239,26 +210,45 @@ impl Account {
                     for stage in [Stage::Open, Stage::Read] {
                         parts[stage as usize] += cost.processor_ns_of(stage) as f64 / turns;
                     }
-                    parts[Bound::Storage.place()] += cost.storage_wait_ns() as f64 / turns;
+                    parts[Bound::Storage as usize] += cost.storage_wait_ns() as f64 / turns;
                 }
             }
-            Resource::Walk => self.add_single(Role::Walk, Stage::Walk, &mut parts),
+            Resource::Walk => self.add_single(Role::Walk, &[Stage::Walk], &mut parts),
             Resource::Report => {
-                self.add_single(Role::Report, Stage::Report, &mut parts);
-                self.add_single(Role::Report, Stage::Store, &mut parts);
+                self.add_single(Role::Report, &[Stage::Report, Stage::Store], &mut parts);
             }
             Resource::LongestFile => {
                 // Its time was measured with the time for which its thread was displaced.
-                let displaced_ns = self.displaced_ns(|role| role == Role::Worker);
-                let worked_ns = self.cost_of(|role| role == Role::Worker).processor_ns as f64;
+                let displaced_ns = self.displaced_ns(is_worker);
+                let worked_ns = self.cost_of(is_worker).processor_ns as f64;
                 let displaced = displaced_ns / (displaced_ns + worked_ns).max(1.0);
-                parts[Bound::Queue.place()] = self.longest_file_ns as f64 * displaced;
-                parts[Stage::Hash as usize] = self.longest_file_ns as f64 * (1.0 - displaced);
+                parts[Bound::Queue as usize] = self.longest_file_ns as f64 * displaced;
+                parts[Bound::Hash as usize] = self.longest_file_ns as f64 * (1.0 - displaced);
             }
         }
         // Rates of different moments may add up to slightly more than the whole.
         let (sum, elapsed_ns) = (parts.iter().sum::<f64>(), self.elapsed_ns as f64);
         if sum > elapsed_ns { parts.map(|part| part * elapsed_ns / sum) } else { parts }
+    }
+
+    /// Adds the work of threads in a role, and the time for which they were displaced, divided among
+    /// so many. Per thread: the waiting of a reader does not describe that of a worker.
+    fn add_work(&self, wanted: impl Fn(Role) -> bool + Copy, among: usize, parts: &mut Parts) {
+        for thread in self.threads.iter().filter(|thread| wanted(thread.role)) {
+            for stage in Stage::BUSY {
+                parts[stage as usize] += thread.cost.processor_ns_of(stage) as f64 / among as f64;
+            }
+        }
+        parts[Bound::Queue as usize] = self.displaced_ns(wanted) / among as f64;
+    }
+
+    /// Adds the work and the waiting of the only thread in a role.
+    fn add_single(&self, role: Role, stages: &[Stage], parts: &mut Parts) {
+        let cost = self.cost_of(|other| other == role);
+        for &stage in stages {
+            parts[stage as usize] += (cost.processor_ns_of(stage) + cost.waited_ns(stage)) as f64;
+        }
+        parts[Bound::Queue as usize] = self.displaced_ns(|other| other == role);
     }
 
     /// Returns whether reading waited for the rate limit. The speed of the storage is then unknown.
@@ -277,16 +267,10 @@ impl Account {
         let share = others_ns / (all.elapsed_ns(Stage::Queue) as f64).max(1.0);
         self.cost_of(wanted).elapsed_ns(Stage::Queue) as f64 * share.min(1.0)
     }
-
-    fn add_single(&self, role: Role, stage: Stage, parts: &mut Parts) {
-        let cost = self.cost_of(|other| other == role);
-        parts[stage as usize] += (cost.processor_ns_of(stage) + cost.waited_ns(stage)) as f64;
-        parts[Bound::Queue.place()] = self.displaced_ns(|other| other == role);
-    }
 }
 
 fn limit(resource: Resource, parts: &Parts) -> Option<Limit> {
-    let most = |bound: &Bound| parts[bound.place()] as u64;
+    let most = |bound: &Bound| parts[*bound as usize] as u64;
     let bound = Bound::ALL.into_iter().max_by_key(most)?;
     let least_ns = parts.iter().sum::<f64>() as u64;
     (least_ns > 0).then_some(Limit { resource, bound, least_ns, part_ns: most(&bound) })
@@ -318,8 +302,8 @@ mod tests {
         (limit.resource, limit.bound, share, next)
     }
 
-    const HASH: Bound = Bound::Stage(Stage::Hash);
-    const READ: Bound = Bound::Stage(Stage::Read);
+    const HASH: Bound = Bound::Hash;
+    const READ: Bound = Bound::Read;
 
     #[test]
     fn hashing_binds_and_copying_would_be_next() {
@@ -348,23 +332,23 @@ mod tests {
         // Opening takes the most time, but without hashing, the second limit would be just as high.
         let worker = || thread(Role::Worker, &[(Stage::Hash, 450, 0), (Stage::Open, 500, 0)]);
         let mut two = account(vec![worker(), worker()]);
-        assert_eq!(bounds_of(&two).1, Bound::Stage(Stage::Open));
+        assert_eq!(bounds_of(&two).1, Bound::Open);
         // If a walk takes as long as the rest without either, only the size is left to choose by.
         two.threads.push(thread(Role::Walk, &[(Stage::Walk, 900, 890)]));
-        assert_eq!(bounds_of(&two).1, Bound::Stage(Stage::Open));
+        assert_eq!(bounds_of(&two).1, Bound::Open);
         assert_eq!(bounds_of(&two).3.map(|next| next.0), Some(Resource::Walk));
     }
 
     #[test]
     fn one_thread_binds_where_only_one_can_do_it() {
         let worker = || thread(Role::Worker, &[(Stage::Hash, 300, 0)]);
-        for (role, stage, resource) in [
-            (Role::Walk, Stage::Walk, Resource::Walk),
-            (Role::Report, Stage::Report, Resource::Report),
+        for (role, stage, part, resource) in [
+            (Role::Walk, Stage::Walk, Bound::Walk, Resource::Walk),
+            (Role::Report, Stage::Report, Bound::Report, Resource::Report),
         ] {
             let one = account(vec![worker(), worker(), thread(role, &[(stage, 980, 600)])]);
             let (found, bound, share, next) = bounds_of(&one);
-            assert_eq!((found, bound, share), (resource, Bound::Stage(stage), 0.98));
+            assert_eq!((found, bound, share), (resource, part, 0.98));
             assert_eq!(next, Some((Resource::Processors, HASH, 300)));
         }
         let mut file = account(vec![thread(Role::Worker, &[(Stage::Hash, 990, 0)]), worker()]);
@@ -377,7 +361,7 @@ mod tests {
         let worker = || thread(Role::Worker, &[(Stage::Store, 950, 940), (Stage::Hash, 40, 0)]);
         let bound = bounds_of(&account(vec![worker(), worker()]));
         let next = Some((Resource::Processors, HASH, 40));
-        assert_eq!(bound, (Resource::Workers, Bound::Stage(Stage::Store), 0.95, next));
+        assert_eq!(bound, (Resource::Workers, Bound::Store, 0.95, next));
     }
 
     #[test]

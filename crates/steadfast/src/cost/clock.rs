@@ -227,11 +227,12 @@ impl StageClock {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cost::Role;
 
     #[test]
     fn the_processor_time_of_a_job_is_noted_where_it_ended() {
         let ledger = Arc::new(Ledger::new(1, 1, 0, 1, None));
-        let mut stages = ledger.clock(ledger.worker(0));
+        let mut stages = ledger.clock(ledger.slot(Role::Worker, 0));
         stages.begin_job();
         let began_ns = clock::thread_cpu_ns();
         while clock::thread_cpu_ns() - began_ns < 2_000_000 {}

@@ -69,20 +69,17 @@ impl Ledger {
         }
     }
 
-    pub(crate) fn worker(&self, number: usize) -> ThreadSlot {
-        ThreadSlot(number)
-    }
-
-    pub(crate) fn reader(&self, number: usize) -> ThreadSlot {
-        ThreadSlot(self.workers + number)
-    }
-
-    pub(crate) fn walk(&self) -> ThreadSlot {
-        ThreadSlot(self.workers + self.readers)
-    }
-
-    pub(crate) fn report(&self) -> ThreadSlot {
-        ThreadSlot(self.workers + self.readers + 1)
+    /// Returns the place of a thread by its role, and its number in it.
+    pub(crate) fn slot(&self, role: Role, number: usize) -> ThreadSlot {
+        ThreadSlot(
+            number
+                + match role {
+                    Role::Worker => 0,
+                    Role::Reader => self.workers,
+                    Role::Walk => self.workers + self.readers,
+                    Role::Report => self.workers + self.readers + 1,
+                },
+        )
     }
 
     /// Returns whether spans are recorded.

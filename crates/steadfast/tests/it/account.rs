@@ -305,7 +305,7 @@ fn reading_in_turns_binds_though_the_processors_are_idle() {
             let (resource, bound) = bound_of(&account);
             let right = match spins {
                 false => bound == Bound::Storage,
-                true => (resource, bound) == (Resource::Reads, Bound::Stage(Stage::Read)),
+                true => (resource, bound) == (Resource::Reads, Bound::Read),
             };
             let found_ns = part_ns(&account, 1);
             let known_ns = match spins {
@@ -329,7 +329,7 @@ fn reading_that_works_is_copying_bytes() {
         let cost = account.cost();
         let bound = bound_of(&account);
         let result = fits("read", cost.elapsed_ns(Stage::Read), brake.elapsed_ns())
-            .and_then(|()| is("bound", bound, bound.1 == Bound::Stage(Stage::Read)))
+            .and_then(|()| is("bound", bound, bound.1 == Bound::Read))
             .and_then(|()| {
                 let capacity = match bound.0 {
                     Resource::Workers => account.workers,
@@ -353,7 +353,7 @@ fn writing_tags_binds_whether_it_sleeps_or_works() {
             let cost = account.cost();
             let bound = bound_of(&account);
             let result = fits("store", cost.elapsed_ns(Stage::Store), brake.elapsed_ns())
-                .and_then(|()| is("bound", bound, bound.1 == Bound::Stage(Stage::Store)))
+                .and_then(|()| is("bound", bound, bound.1 == Bound::Store))
                 .and_then(|()| match spins {
                     false => fits("waited", cost.waited_ns(Stage::Store), brake.elapsed_ns()),
                     true => fits("work", cost.processor_ns_of(Stage::Store), brake.processor_ns()),
@@ -441,7 +441,7 @@ fn hashing_binds_by_the_longest_file_or_by_all() {
             let waited = account.bounds().unwrap().limit.bound == Bound::Queue;
             let right = files > 1 || waited || resource == Resource::LongestFile;
             let result = fits("hash", hashed_ns, engine.ns_for(length))
-                .and_then(|()| is("bound", bound, bound == Bound::Stage(Stage::Hash)))
+                .and_then(|()| is("bound", bound, bound == Bound::Hash))
                 .and_then(|()| is("resource", resource, right || account.processors == 1));
             (account, result)
         });
@@ -487,7 +487,7 @@ fn a_walk_through_empty_directories_is_all_that_binds() {
         let alive = account.threads.iter().find(|thread| thread.role == Role::Walk).unwrap();
         let walked_ns = walk.elapsed_ns(Stage::Walk) + walk.elapsed_ns(Stage::Queue);
         let result = fits("walk", walked_ns, alive.lifetime_ns)
-            .and_then(|()| is("bound", bound, bound.1 == Bound::Stage(Stage::Walk)));
+            .and_then(|()| is("bound", bound, bound.1 == Bound::Walk));
         (account, result)
     });
 }
@@ -504,7 +504,7 @@ fn a_monitor_that_takes_its_time_binds() {
             let result =
                 fits("report", account.cost().elapsed_ns(Stage::Report), brake.elapsed_ns())
                     .and_then(|()| {
-                        let right = (Resource::Report, Bound::Stage(Stage::Report));
+                        let right = (Resource::Report, Bound::Report);
                         is("bound", bound, bound == right)
                     })
                     .and_then(|()| match spins {

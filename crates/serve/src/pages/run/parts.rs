@@ -87,10 +87,10 @@ fn held_back_by(bound: Bound) -> &'static str {
         Bound::Storage => "the drive",
         Bound::RateLimit => "the speed chosen",
         Bound::Queue => "other programs",
-        Bound::Stage(Stage::Hash) => "the processor",
-        Bound::Stage(Stage::Store) => "writing",
-        Bound::Stage(Stage::Walk | Stage::Open) => "many small files",
-        Bound::Stage(_) => "reading",
+        Bound::Hash => "the processor",
+        Bound::Store => "writing",
+        Bound::Walk | Bound::Open => "many small files",
+        Bound::Read | Bound::Report => "reading",
     }
 }
 
