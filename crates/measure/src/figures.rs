@@ -27,7 +27,9 @@ pub struct Curve<'a> {
     pub series: &'a Series,
     /// What it differs in from the others.
     pub factors: &'a Factors,
-    /// The rate of the series in its unit per second, as its rule says. See [`Rule`].
+    /// How its rate is found.
+    pub rule: Rule,
+    /// The rate of the series in its unit per second, by its rule.
     pub rate: Option<Figure>,
     /// Time by amount, where amounts differ by intention.
     pub fit: Option<LineFit>,
@@ -99,8 +101,8 @@ impl<'a> Curve<'a> {
             }
         });
         let points = points.collect();
-        let mut curve = Curve { series, factors: &series.factors, rate: None, fit: None, points };
-        let rule = Rule::of(series);
+        let (factors, rule) = (&series.factors, Rule::of(series));
+        let mut curve = Curve { series, factors, rule, rate: None, fit: None, points };
         if rule == Rule::Line {
             curve.fit = LineFit::of_rounds(&curve.rounds());
         }
@@ -122,6 +124,23 @@ impl<'a> Curve<'a> {
     pub fn rounds(&self) -> Vec<Vec<Point>> {
         let rounds = self.points.chunk_by(|one, other| one.round == other.round);
         rounds.map(|round| round.iter().map(|timed| timed.point).collect()).collect()
+    }
+
+    /// Returns the rate of each round by the rule of the series, without rounds that have none.
+    pub fn rates_of_rounds(&self) -> Vec<(u32, f64)> {
+        let rounds = self.points.chunk_by(|one, other| one.round == other.round);
+        let rates = rounds.enumerate().filter_map(|(at, round)| {
+            let points: Vec<Point> = round.iter().map(|timed| timed.point).collect();
+            let rate = match (&self.fit, self.rule) {
+                (Some(fit), _) => fit.rates_of_rounds[at]?,
+                (None, Rule::Median) => {
+                    median(&points.iter().map(|point| point.rate_per_s()).collect::<Vec<f64>>())?
+                }
+                (None, _) => stats::rate_overall(&points)?,
+            };
+            Some((round[0].round, rate))
+        });
+        rates.collect()
     }
 
     /// Returns all amounts ÷ all times.

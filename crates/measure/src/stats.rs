@@ -12,5 +12,5 @@ mod amdahl;
 
 pub use amdahl::Amdahl;
 pub use figure::{Figure, Finding, ROUNDS_MIN, fastest, level_of_each, rounds_min};
-pub use fit::{Line, LineFit, Point, rate_overall, rates_of_rounds, robust};
+pub use fit::{Line, LineFit, Point, rate_overall, robust};
 pub use median::median;

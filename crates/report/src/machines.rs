@@ -15,7 +15,7 @@ use steadfast_measure::record::{Record, Workload};
 use steadfast_measure::stats::Figure;
 
 use crate::document::{Axis, Cell, Chart, Document, Field, Mark, Quantity, Section, Table};
-use crate::measure::{bars, by_size, cell, level_words, per_second, rows_layer};
+use crate::measure::{bars, by_size, cell, document_against, level_words, per_second, rows_layer};
 use crate::units::{self, Units};
 
 /// Makes a document that compares records, or of published figures. `None` if there is nothing to
@@ -55,6 +55,37 @@ pub fn document(records: &[&Record], units: Units) -> Option<Document> {
     let origin = origin(&measured);
     let document = Document { title, origin, sections, ..Document::default() };
     (!document.sections.is_empty()).then_some(document)
+}
+
+/// Makes a document of all records together, then one of each. With one other record, figures are
+/// compared with it. Published figures have a row in the first document and none of their own.
+pub fn documents(records: &[&Record], others: &[&Record], units: Units) -> Vec<Document> {
+    let other = match others {
+        [only] => Some(*only),
+        _ => None,
+    };
+    let all: Vec<&Record> = records.iter().chain(others).copied().collect();
+    let together = document(&all, units);
+    let each = records.iter().map(|record| (*record, other));
+    let each = each.chain(others.iter().map(|other| (*other, None)));
+    let each = each.filter(|(record, _)| together.is_none() || record.published.is_none());
+    let each: Vec<Document> =
+        each.map(|(record, other)| document_against(record, other, units)).collect();
+    let mut documents: Vec<Document> = together.into_iter().chain(each).collect();
+    number_alike(&mut documents);
+    documents
+}
+
+/// Numbers documents with the same title, as several records of one machine have, in their given
+/// order. Rows of CSV cannot be told apart otherwise.
+fn number_alike(documents: &mut [Document]) {
+    let titles: Vec<String> = documents.iter().map(|document| document.title.clone()).collect();
+    for (at, document) in documents.iter_mut().enumerate() {
+        let alike = |among: &[String]| among.iter().filter(|title| **title == titles[at]).count();
+        if alike(&titles) > 1 {
+            document.title = format!("{} ({})", document.title, alike(&titles[..=at]));
+        }
+    }
 }
 
 fn origin(records: &[&Record]) -> String {

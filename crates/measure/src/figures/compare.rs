@@ -6,7 +6,7 @@
 
 use super::Curve;
 use crate::record::{Factors, Record, Series, Unit, Workload};
-use crate::stats::{self, Figure, Finding, median, rates_of_rounds};
+use crate::stats::{self, Figure, Finding, median};
 
 /// How far the fastest rounds by processor time of two sessions of one machine lie apart, as a
 /// share. The place of code and data in memory, which each process has anew, makes as much.
@@ -124,30 +124,19 @@ impl Rates {
     }
 }
 
-/// Returns the rates of a series; as stated, if a publication gives no samples.
+/// Returns the rates of a series, by its rule; as stated, if a publication gives no samples.
 fn rates(record: &Record, series: &Series) -> Option<Rates> {
-    if let Some(stated) = series.stated {
-        return Some(Rates::Elapsed(stated.per_second, Vec::new()));
-    }
     let curve = Curve::of(series);
-    let rounds: Vec<u32> = curve
-        .points
-        .chunk_by(|one, other| one.round == other.round)
-        .map(|of| of[0].round)
-        .collect();
-    let (rate, of_rounds) = rates_of_rounds(&curve.rounds())?;
-    let known = rounds.into_iter().zip(of_rounds);
-    let known: Vec<(u32, f64)> = known.filter_map(|(round, rate)| Some((round, rate?))).collect();
-    if series.is_by_processor_time() {
-        let rates: Vec<f64> = known.into_iter().map(|(_, rate)| rate).collect();
+    let (rate, known) = (curve.rate?.value, curve.rates_of_rounds());
+    let rates_of = |of: &[(u32, f64)]| of.iter().map(|(_, rate)| *rate).collect::<Vec<f64>>();
+    if series.is_by_processor_time() && series.stated.is_none() {
+        let rates = rates_of(&known);
         let fastest = rates.iter().copied().fold(0.0, f64::max);
         return Some(Rates::Processor(fastest, stats::fastest(&rates, BAND)));
     }
     let sessions =
         known.chunk_by(|one, other| record.session_of(one.0) == record.session_of(other.0));
-    let session =
-        |of: &[(u32, f64)]| median(&of.iter().map(|(_, rate)| *rate).collect::<Vec<f64>>());
-    Some(Rates::Elapsed(rate, sessions.filter_map(session).collect()))
+    Some(Rates::Elapsed(rate, sessions.filter_map(|of| median(&rates_of(of))).collect()))
 }
 
 /// A degree of similarity of two series of one kind. Series in several folders differ only in this.

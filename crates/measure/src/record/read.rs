@@ -56,29 +56,32 @@ pub fn schema() -> String {
     text
 }
 
+/// Refuses the first of some contradictions: whether it is one, its place, and the message.
+fn refuse<const N: usize>(found: [(bool, String, &str); N]) -> Result<(), Error> {
+    match found.into_iter().find(|(is_wrong, ..)| *is_wrong) {
+        Some((_, place, message)) => Err(Error::record(&place, message)),
+        None => Ok(()),
+    }
+}
+
 /// Checks what types cannot say.
 fn check(record: &Record) -> Result<(), Error> {
     for (index, series) in record.series.iter().enumerate() {
         let at = |field: &str| format!("series[{index}].{field}");
-        if series.place.is_some_and(|place| place >= record.places.len()) {
-            return Err(Error::record(&at("place"), "there is no such place"));
-        }
-        if series.samples.is_empty() != series.stated.is_some() {
-            let message = "a series has samples or a stated figure, and not both";
-            return Err(Error::record(&at("samples"), message));
-        }
-        if let Some(stated) = series.stated {
-            if record.published.is_none() {
-                let message = "a stated figure needs the publication it is from";
-                return Err(Error::record(&at("stated"), message));
-            }
-            if !(stated.per_second.is_finite() && stated.per_second > 0.0) {
-                return Err(Error::record(&at("stated.per_second"), "not a rate"));
-            }
-        }
-        if series.factors.qos.is_some_and(|level| ![9, 17, 21, 25, 33].contains(&level)) {
-            return Err(Error::record(&at("factors.qos"), "no such level"));
-        }
+        let no_place = series.place.is_some_and(|place| place >= record.places.len());
+        let both = series.samples.is_empty() != series.stated.is_some();
+        let no_source = series.stated.is_some() && record.published.is_none();
+        let rate = series.stated.map(|stated| stated.per_second);
+        let no_rate = rate.is_some_and(|rate| !(rate.is_finite() && rate > 0.0));
+        let no_level = series.factors.qos.is_some_and(|qos| ![9, 17, 21, 25, 33].contains(&qos));
+        let exclusive = "a series has samples or a stated figure, and not both";
+        refuse([
+            (no_place, at("place"), "there is no such place"),
+            (both, at("samples"), exclusive),
+            (no_source, at("stated"), "a stated figure needs the publication it is from"),
+            (no_rate, at("stated.per_second"), "not a rate"),
+            (no_level, at("factors.qos"), "no such level"),
+        ])?;
         // What a publication tells is not always told apart as finely.
         if series.stated.is_none() {
             check_factors(index, series)?;
@@ -127,29 +130,21 @@ fn check_factors(index: usize, series: &Series) -> Result<(), Error> {
 
 fn check_samples(record: &Record, index: usize, series: &Series) -> Result<(), Error> {
     let mut before: Option<&Sample> = None;
+    let reads = series.unit == Unit::Bytes || series.workload == Workload::Queue;
     for (number, sample) in series.samples.iter().enumerate() {
         let at = |field: &str| format!("series[{index}].samples[{number}].{field}");
-        if sample.elapsed_ns == 0 {
-            return Err(Error::record(&at("elapsed_ns"), "nothing takes no time"));
-        }
-        // Files that are counted may all be empty.
-        if sample.amount == 0 && sample.files.is_none() {
-            return Err(Error::record(&at("amount"), "nothing was done"));
-        }
         let end = sample.start_ns.checked_add(sample.elapsed_ns);
-        if end.is_none_or(|end| end > record.elapsed_ns) {
-            let message = "it ends after the record";
-            return Err(Error::record(&at("elapsed_ns"), message));
-        }
-        if before.is_some_and(|before| before.round > sample.round) {
-            return Err(Error::record(&at("round"), "rounds go backwards"));
-        }
-        if sample.cached_bytes.is_some()
-            && series.unit != Unit::Bytes
-            && series.workload != Workload::Queue
-        {
-            return Err(Error::record(&at("cached_bytes"), "nothing was read"));
-        }
+        let late = end.is_none_or(|end| end > record.elapsed_ns);
+        let back = before.is_some_and(|before| before.round > sample.round);
+        // Files that are counted may all be empty.
+        let nothing = sample.amount == 0 && sample.files.is_none();
+        refuse([
+            (sample.elapsed_ns == 0, at("elapsed_ns"), "nothing takes no time"),
+            (nothing, at("amount"), "nothing was done"),
+            (late, at("elapsed_ns"), "it ends after the record"),
+            (back, at("round"), "rounds go backwards"),
+            (sample.cached_bytes.is_some() && !reads, at("cached_bytes"), "nothing was read"),
+        ])?;
         if let Some(latencies) = &sample.latencies {
             let check = check_latencies(latencies);
             check.map_err(|message| Error::record(&at("latencies.buckets"), message))?;

@@ -4,7 +4,7 @@
 //! squares are off by a sixth. Each round gives a line of its own, from which the intervals are.
 
 use super::figure::Figure;
-use super::median::{median, median_within};
+use super::median::median_within;
 
 /// The most pairs of points whose slopes are used: all pairs of 2,000 points.
 const PAIRS_MAX: usize = 2_000_000;
@@ -105,6 +105,8 @@ pub struct LineFit {
     pub rate_per_s: Option<Figure>,
     /// Its latency, in seconds.
     pub latency_s: Figure,
+    /// The rate of the line of each round, `None` where it has none.
+    pub rates_of_rounds: Vec<Option<f64>>,
     /// The time of rising amounts by the line, in seconds, with intervals; empty without them.
     pub band: Vec<(f64, Figure)>,
     /// All amounts ÷ all times, including latency and stalls, as a user experiences it.
@@ -127,9 +129,11 @@ impl LineFit {
         let points = rounds.concat();
         let check = theil_sen(&points)?;
         let line = robust_from(&points, check)?;
-        let of_round =
-            |round: &Vec<Point>| robust_from(round, line).filter(|of| of.rate_per_s().is_some());
-        let lines: Vec<Line> = rounds.iter().filter_map(of_round).collect();
+        let of_rounds = rounds.iter().map(|round| robust_from(round, line));
+        let of_rounds: Vec<Option<Line>> = of_rounds.collect();
+        let rates_of_rounds = of_rounds.iter().map(|of| of.as_ref()?.rate_per_s()).collect();
+        let sloped = |of: &Line| of.rate_per_s().is_some();
+        let lines: Vec<Line> = of_rounds.into_iter().flatten().filter(sloped).collect();
         let figure = |of: &dyn Fn(&Line) -> f64| {
             Figure::from_rounds(of(&line), &lines.iter().map(of).collect::<Vec<f64>>())
         };
@@ -143,32 +147,12 @@ impl LineFit {
             line,
             rate_per_s: line.rate_per_s().map(|_| figure(&|line| 1.0 / line.time_s_per_unit)),
             latency_s: figure(&|line| line.latency_s),
+            rates_of_rounds,
             band: steps.filter(|(_, time_s)| time_s.interval.is_some()).collect(),
             rate_overall_per_s: rate_overall(&points)?,
             is_doubtful: line.is_doubtful(check, least),
         })
     }
-}
-
-/// Returns the rate of a side, and that of each round. `None` if the side has no rate.
-///
-/// If its rounds have several amounts, rates are those of fitted lines: stalled samples have no
-/// weight, and other amounts do not change them. Otherwise they are medians.
-pub fn rates_of_rounds(rounds: &[Vec<Point>]) -> Option<(f64, Vec<Option<f64>>)> {
-    let several = |round: &Vec<Point>| round.iter().any(|point| point.amount != round[0].amount);
-    let all = rounds.concat();
-    let line = rounds.iter().any(several).then(|| robust(&all)).flatten();
-    match line.and_then(|line| Some((line, line.rate_per_s()?))) {
-        Some((line, rate)) => {
-            let of_round = |round: &Vec<Point>| robust_from(round, line)?.rate_per_s();
-            Some((rate, rounds.iter().map(of_round).collect()))
-        }
-        None => Some((median_rate(&all)?, rounds.iter().map(|round| median_rate(round)).collect())),
-    }
-}
-
-fn median_rate(points: &[Point]) -> Option<f64> {
-    median(&points.iter().map(|point| point.rate_per_s()).collect::<Vec<f64>>())
 }
 
 /// Returns all amounts ÷ all times.

@@ -25,7 +25,7 @@ use steadfast_sys::machine;
 use strum::{EnumMessage, IntoStaticStr, VariantArray};
 
 pub(super) use answers::ANSWERS;
-use files::{FileStore, Made};
+use files::FileStore;
 use kernel::HashKernel;
 use memory::{Data, KernelCell, StreamCell};
 use path::{PathCell, PathScope, PathSeries};
@@ -150,12 +150,7 @@ impl Hash {
         self.sizes_bytes[..single].iter().copied().chain(folder).collect()
     }
 
-    /// Returns the files of the folder.
-    fn folder_of<'a>(&self, store: &'a FileStore) -> &'a [Made] {
-        let [single, folder] = self.counts();
-        &store.files[single..single + folder]
-    }
-
+    /// Makes everything that is measured in a round.
     fn cells(
         &self,
         session: &mut Session<'_>,
@@ -164,45 +159,57 @@ impl Hash {
     ) -> Result<Vec<Box<dyn HashCell>>, End> {
         let mut cells: Vec<Box<dyn HashCell>> = Vec::new();
         if self.has(Part::Kernels) {
-            self.kernel_cells(session, data, &mut cells);
+            // Every kernel, in one thread and in one per processor.
+            let mut threads = vec![1, machine::logical_cpus()];
+            threads.dedup();
+            let kernels = HashKernel::all().into_iter();
+            let is_wanted =
+                |of: &HashKernel| self.algorithm.is_none_or(|one| of.algorithm() == one);
+            for kernel in kernels.filter(is_wanted) {
+                cells.extend(
+                    threads
+                        .iter()
+                        .map(|&threads| self.kernel_cell(session, (kernel, threads, None), data)),
+                );
+            }
         }
         if self.has(Part::Sizes) && self.size_levels.is_empty() {
             let sizes = (store.algorithm, self.sizes_bytes.as_slice());
-            for cell in StreamCell::all(session, sizes, data, self.seed)? {
-                cells.push(Box::new(cell));
-            }
+            let streams = StreamCell::all(session, sizes, data, self.seed)?;
+            cells.extend(streams.into_iter().map(|cell| Box::new(cell) as Box<dyn HashCell>));
         }
         if self.has(Part::Sizes) {
             self.size_cells(session, store, &mut cells);
         }
+        let [single, folder] = self.counts();
+        let folder = &store.files[single..single + folder];
+        let path_cell = |session: &mut Session<'_>, way: PathSeries| -> Box<dyn HashCell> {
+            let id = way.series(session, store, self.seed);
+            Box::new(PathCell::new(way, folder.to_vec(), store, id))
+        };
         if self.has(Part::Folder) {
-            self.folder_cells(session, store, &mut cells);
+            let ways = PathSeries::parts(PathScope::Folder, None).into_iter();
+            cells.extend(ways.map(|way| path_cell(session, way)));
         }
-        if self.has(Part::Levels) {
-            self.level_cells(session, store, data, &mut cells);
+        // The kernel that runs use, and a run over the folder, at every level.
+        for &level in self.levels.iter().filter(|_| self.has(Part::Levels)) {
+            let kernel = HashKernel::of_runs(store.algorithm);
+            let what = (kernel, steadfast::qos::workers(level), Some(level));
+            cells.push(self.kernel_cell(session, what, data));
+            let (source, scope) = (Some(Way::Warm), PathScope::Folder);
+            let way = PathSeries { stage: Stage::ReadHash, source, scope, level: Some(level) };
+            cells.push(path_cell(session, way));
         }
         Ok(cells)
     }
 
-    /// Every kernel, in one thread and in one per processor.
-    fn kernel_cells(
+    fn kernel_cell(
         &self,
         session: &mut Session<'_>,
+        what: (HashKernel, usize, Option<Level>),
         data: &Rc<Data>,
-        cells: &mut Vec<Box<dyn HashCell>>,
-    ) {
-        let mut threads = vec![1, machine::logical_cpus()];
-        threads.dedup();
-        let wanted = |kernel: &HashKernel| {
-            self.algorithm.is_none_or(|algorithm| kernel.algorithm() == algorithm)
-        };
-        for kernel in HashKernel::all().into_iter().filter(wanted) {
-            for &threads in &threads {
-                let what = (kernel, threads, None);
-                let cell = KernelCell::new(session, what, data, self.kernel_ns, self.seed);
-                cells.push(Box::new(cell));
-            }
-        }
+    ) -> Box<dyn HashCell> {
+        Box::new(KernelCell::new(session, what, data, self.kernel_ns, self.seed))
     }
 
     /// The parts of the path for every single file, at each level if there are any.
@@ -229,41 +236,6 @@ impl Hash {
                 }
                 cells.push(Box::new(PathCell::new(way, vec![file.clone()], store, id)));
             }
-        }
-    }
-
-    /// The parts of the path for a folder.
-    fn folder_cells(
-        &self,
-        session: &mut Session<'_>,
-        store: &Rc<FileStore>,
-        cells: &mut Vec<Box<dyn HashCell>>,
-    ) {
-        for way in PathSeries::parts(PathScope::Folder, None) {
-            let id = way.series(session, store, self.seed);
-            let files = self.folder_of(store).to_vec();
-            cells.push(Box::new(PathCell::new(way, files, store, id)));
-        }
-    }
-
-    /// The kernel that runs use, and a run over the folder, at every level.
-    fn level_cells(
-        &self,
-        session: &mut Session<'_>,
-        store: &Rc<FileStore>,
-        data: &Rc<Data>,
-        cells: &mut Vec<Box<dyn HashCell>>,
-    ) {
-        let folder = self.folder_of(store);
-        for &level in &self.levels {
-            let kernel = HashKernel::of_runs(store.algorithm);
-            let what = (kernel, steadfast::qos::workers(level), Some(level));
-            cells.push(Box::new(KernelCell::new(session, what, data, self.kernel_ns, self.seed)));
-            let (source, scope) = (Some(Way::Warm), PathScope::Folder);
-            let stage = Stage::ReadHash;
-            let way = PathSeries { stage, source, scope, level: Some(level) };
-            let id = way.series(session, store, self.seed);
-            cells.push(Box::new(PathCell::new(way, folder.to_vec(), store, id)));
         }
     }
 

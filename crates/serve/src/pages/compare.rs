@@ -12,7 +12,7 @@ use maud::{Markup, html};
 use steadfast::Timestamp;
 use steadfast_measure::record::Record;
 use steadfast_report::document::Document;
-use steadfast_report::{Units, escape, html as report, machines, measure};
+use steadfast_report::{Units, escape, html as report, machines};
 use tokio::time::timeout;
 
 use crate::app::App;
@@ -101,28 +101,15 @@ async fn compared(app: &Arc<App>, asked: &NamedValues) -> Result<CompareResult, 
         let other = against.as_ref().map(find);
         match (records, other) {
             (None, _) | (_, Some(None)) => CompareResult::Gone,
-            (Some(records), other) => CompareResult::Documents(compare(&records, other.flatten())),
+            (Some(records), other) => {
+                let records: Vec<&Record> = records.iter().map(Arc::as_ref).collect();
+                let other: Vec<&Record> = other.iter().flatten().map(Arc::as_ref).collect();
+                let documents = machines::documents(&records, &other, Units::default());
+                CompareResult::Documents(documents)
+            }
         }
     })
     .await
-}
-
-/// Makes a document of all records together, and one of each, compared with `other` if given.
-/// Omits empty documents, as of most published records, which have their row in the first one.
-fn compare(records: &[Arc<Record>], other: Option<Arc<Record>>) -> Vec<Document> {
-    let other = other.as_deref();
-    let all: Vec<&Record> = records.iter().map(Arc::as_ref).chain(other).collect();
-    let units = Units::default();
-    let together = machines::document(&all, units);
-    let each = records.iter().map(|record| measure::document_against(record, other, units));
-    let mut each: Vec<Document> =
-        each.chain(other.map(|other| measure::document_against(other, None, units))).collect();
-    if together.is_some() {
-        // A session that was interrupted has a warning, even without figures.
-        let tells = |one: &Document| !one.sections.is_empty() || !one.warnings.is_empty();
-        each.retain(tells);
-    }
-    together.into_iter().chain(each).collect()
 }
 
 /// The form that chooses among all records.

@@ -7,9 +7,8 @@ use std::path::Path;
 use anyhow::{Context as _, ensure};
 use steadfast_measure::published;
 use steadfast_measure::record::{self, Record};
-use steadfast_report::document::{Document, write_json, write_text};
-use steadfast_report::measure::document_against;
-use steadfast_report::{Units, machines};
+use steadfast_report::document::{write_json, write_text};
+use steadfast_report::machines;
 
 use crate::args::ReportArgs;
 use crate::document_file::{DocumentFile, is_report};
@@ -36,7 +35,8 @@ pub(super) fn run(args: &ReportArgs) -> anyhow::Result<ExitStatus> {
     };
     let text = args.text.options();
     let units = text.units;
-    let documents = documents(&records, &others, units);
+    let [records, others] = [&records, &others].map(|all| all.iter().collect::<Vec<&Record>>());
+    let documents = machines::documents(&records, &others, units);
     if let Some((form, file)) = file {
         file.write(&form.render(&documents, units, args.chart.as_deref())?)?;
         return Ok(ExitStatus::Fine);
@@ -50,38 +50,6 @@ pub(super) fn run(args: &ReportArgs) -> anyhow::Result<ExitStatus> {
     }
     answer(&page)?;
     Ok(ExitStatus::Fine)
-}
-
-/// Makes a document of all records together, then one of each. With one other record, figures are
-/// compared with it. Published figures have a row in the first document and none of their own.
-fn documents(records: &[Record], others: &[Record], units: Units) -> Vec<Document> {
-    let other = match others {
-        [only] => Some(only),
-        _ => None,
-    };
-    let all: Vec<&Record> = records.iter().chain(others).collect();
-    let together = machines::document(&all, units);
-    let alone = together.is_none();
-    let by_itself = |record: &&Record| alone || record.published.is_none();
-    let each = records.iter().filter(by_itself);
-    let each = each.map(|record| document_against(record, other, units));
-    let others = others.iter().filter(by_itself);
-    let others = others.map(|other| document_against(other, None, units));
-    let mut documents: Vec<Document> = together.into_iter().chain(each.chain(others)).collect();
-    number_alike(&mut documents);
-    documents
-}
-
-/// Numbers documents with the same title, as several records of one machine have, in their given
-/// order. Rows of CSV cannot be told apart otherwise.
-fn number_alike(documents: &mut [Document]) {
-    let titles: Vec<String> = documents.iter().map(|document| document.title.clone()).collect();
-    for (at, document) in documents.iter_mut().enumerate() {
-        let alike = |among: &[String]| among.iter().filter(|title| **title == titles[at]).count();
-        if alike(&titles) > 1 {
-            document.title = format!("{} ({})", document.title, alike(&titles[..=at]));
-        }
-    }
 }
 
 /// Reads one record, or all that are published.

@@ -4,13 +4,13 @@
 //! The bytes are incompressible, and the digest of the written bytes is known. Dropping
 //! [`FileStore`] removes everything.
 
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use steadfast::{Algorithm, Digest};
 use steadfast_digest::AlgorithmHasher;
 use steadfast_sys::cache::cached_bytes;
-use steadfast_sys::file::File;
 
 use crate::contents::TestBytes;
 use crate::error::Error;
@@ -18,9 +18,6 @@ use crate::runner::{End, PlaceId, Session};
 use crate::workload::storage::folder::OwnFolder;
 use crate::workload::storage::plan::PlannedFile;
 use crate::workload::storage::way::Way;
-
-/// Bytes read at a time to bring a file into memory.
-const WARMING_LEN_BYTES: usize = 1 << 20;
 
 /// One file.
 #[derive(Clone, Debug)]
@@ -90,24 +87,15 @@ impl FileStore {
         let failed = |error| Error::system("read a file", error).at(&file.path);
         let opened = self.folder.scratch.open(file.number).map_err(failed)?;
         match way {
-            Way::Warm => warm(&opened, file.length).map_err(failed),
-            Way::Cold | Way::Direct => Ok(self.folder.site.empty_caches(&opened, file.length)),
+            Way::Warm if cached_bytes(&opened, file.length).ok() == Some(file.length) => {}
+            Way::Warm => {
+                let read = self.folder.scratch.open(file.number).map_err(failed)?;
+                io::copy(&mut fs::File::from(read.into_fd()), &mut io::sink()).map_err(failed)?;
+            }
+            Way::Cold | Way::Direct => {
+                return Ok(self.folder.site.empty_caches(&opened, file.length));
+            }
         }
-    }
-}
-
-/// Brings a file into the page cache, and returns how many of its bytes are there, if the system
-/// tells.
-fn warm(file: &File, length: u64) -> io::Result<Option<u64>> {
-    if cached_bytes(file, length).ok() == Some(length) {
-        return Ok(Some(length));
-    }
-    let mut buffer = vec![0; WARMING_LEN_BYTES];
-    let mut offset = 0;
-    loop {
-        match file.read_at(&mut buffer, offset)? {
-            0 => return Ok(cached_bytes(file, length).ok()),
-            read => offset += read as u64,
-        }
+        Ok(cached_bytes(&opened, file.length).ok())
     }
 }
