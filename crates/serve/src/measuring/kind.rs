@@ -31,9 +31,9 @@ impl MeasureKind {
         self.into()
     }
 
-    /// Returns whether it creates files.
-    pub(crate) fn makes_files(self) -> bool {
-        !matches!(self, MeasureKind::Kernels | MeasureKind::Cpu | MeasureKind::Contention)
+    /// Returns whether its command takes a folder, in which it makes one of its own.
+    fn takes_folder(self) -> bool {
+        !matches!(self, MeasureKind::Cpu | MeasureKind::Contention)
     }
 }
 
@@ -82,6 +82,6 @@ pub(super) fn arguments_of(request: &MeasureRequest) -> Vec<OsString> {
         _ => {}
     }
     let folders = std::iter::once(&request.folder).chain(&request.beside);
-    let folders = folders.filter(|_| request.kind.makes_files()).map(|folder| folder.into());
+    let folders = folders.filter(|_| request.kind.takes_folder()).map(|folder| folder.into());
     words.into_iter().map(OsString::from).chain(folders).collect()
 }
