@@ -104,7 +104,7 @@ pub fn diff(
     ensure_two_directories(trees)?;
     let excludes = Arc::new(Excludes::new(&trees.excludes)?);
     let means = DiffSetup::of(trees, options, &excludes)?;
-    let there = CopySide::Tree(TreeSide::start(&trees.there, Some(&trees.here), &means)?);
+    let there = CopySide::Tree(Box::new(TreeSide::start(&trees.there, Some(&trees.here), &means)?));
     compare_sides(trees, there, &means, &excludes, options, monitor)
 }
 
@@ -133,14 +133,14 @@ pub fn diff_list(
 
 /// The side that should be a copy.
 enum CopySide {
-    Tree(TreeSide),
+    Tree(Box<TreeSide>),
     List(ListSide),
 }
 
 impl CopySide {
     fn source(&mut self) -> &mut dyn DiffSource {
         match self {
-            CopySide::Tree(tree) => tree,
+            CopySide::Tree(tree) => &mut **tree,
             CopySide::List(list) => list,
         }
     }

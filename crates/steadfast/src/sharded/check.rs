@@ -55,7 +55,7 @@ pub fn check(
     options: &Options,
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
-    let ShardCheck { shard, files, require_tags, .. } = check;
+    let ShardCheck { shard, files, .. } = check;
     let root = &check.root.canonicalize().map_err(|error| Error::system("find", error))?;
     let names = fs::read_dir(root).map_err(|error| Error::system("list", error).at(root))?;
     if names.count() == 0 {
@@ -73,7 +73,7 @@ pub fn check(
             hash: Shard::HASH.name().to_owned(),
             files: files.clone(),
             catalogue_made_s: catalogue.map(Catalogue::tree).transpose()?.map(|it| it.made.seconds),
-            require_tags: *require_tags,
+            require_tags: check.require_tags,
         },
         begun_s: (options.now)().seconds,
         catalogue_run: runs.map(|runs| runs.first().map_or(0, |run| run.id)),
@@ -95,33 +95,7 @@ pub fn check(
             options.controls.stop.store(true, Ordering::Relaxed);
         }
     });
-    let mut walked = None;
-    let summary = match files {
-        ShardFiles::Walk { excludes, one_file_system } => {
-            let found = Arc::<AtomicU64>::default();
-            let filter = ShardFilter { shard: *shard, found: Arc::clone(&found) };
-            let selection = Selection::of([root]).with(|selection| {
-                selection.excludes.clone_from(excludes);
-                selection.one_file_system = *one_file_system;
-                (selection.output, selection.shard) = (output, Some(filter));
-            });
-            let verb = CheckOptions { require_tags: *require_tags, ..CheckOptions::default() };
-            let ran = unguarded::run(Verb::Check(verb), &selection, options, &mut recorded);
-            walked = Some(found.load(Ordering::Relaxed));
-            ran
-        }
-        ShardFiles::List { paths, .. } => {
-            let list = with_records(root, listed(root, paths)?, *shard, catalogue)?;
-            check_listed(root, list, *require_tags, options, &mut recorded)
-        }
-        ShardFiles::Catalogue { older_than_s } => {
-            let no_catalogue = || Error::usage("there is no catalogue").at(root);
-            let files = due(root, *older_than_s, catalogue.ok_or_else(no_catalogue)?, options)?;
-            let list = with_records(root, files, *shard, catalogue)?;
-            check_listed(root, list, *require_tags, options, &mut recorded)
-        }
-    };
-    let summary = summary?;
+    let (summary, walked) = check_files(check, root, (catalogue, output), options, &mut recorded)?;
     if let Some(error) = failed {
         return Err(unwritten(error));
     }
@@ -142,6 +116,39 @@ pub fn check(
     }));
     writer.write(&closing).and_then(|()| writer.finish()).map_err(unwritten)?;
     Ok(summary)
+}
+
+/// Checks the files of a shard. Returns also the files of the whole walk, if there was one, from
+/// which the file of the result is left out.
+fn check_files(
+    check: &ShardCheck,
+    root: &Path,
+    (catalogue, output): (Option<&Catalogue>, Option<(u64, u64)>),
+    options: &Options,
+    monitor: &mut dyn Monitor,
+) -> Result<(Summary, Option<u64>), Error> {
+    let ShardCheck { shard, require_tags, .. } = *check;
+    let paths = match &check.files {
+        ShardFiles::Walk { excludes, one_file_system } => {
+            let found = Arc::<AtomicU64>::default();
+            let filter = ShardFilter { shard, found: Arc::clone(&found) };
+            let selection = Selection::of([root]).with(|selection| {
+                selection.excludes.clone_from(excludes);
+                selection.one_file_system = *one_file_system;
+                (selection.output, selection.shard) = (output, Some(filter));
+            });
+            let verb = Verb::Check(CheckOptions { require_tags, ..CheckOptions::default() });
+            let summary = unguarded::run(verb, &selection, options, monitor)?;
+            return Ok((summary, Some(found.load(Ordering::Relaxed))));
+        }
+        ShardFiles::List { paths, .. } => listed(root, paths)?,
+        ShardFiles::Catalogue { older_than_s } => {
+            let no_catalogue = || Error::usage("there is no catalogue").at(root);
+            due(root, *older_than_s, catalogue.ok_or_else(no_catalogue)?, options)?
+        }
+    };
+    let list = with_records(root, paths, shard, catalogue)?;
+    Ok((check_listed(root, list, require_tags, options, monitor)?, None))
 }
 
 fn absent(what: &str) -> Error {
@@ -181,9 +188,9 @@ fn session_of(
     let Ok(beneath) = root.strip_prefix(tree) else {
         return Err(Error::usage("it is not in the catalogued tree").at(root));
     };
-    let unmounted = session.catalogue().unmounted_parts()?.into_iter().map(|(part, _)| part);
+    let mut unmounted = session.catalogue().unmounted_parts()?.into_iter().map(|(part, _)| part);
     let is_there = |part: &PathBuf| part.starts_with(beneath) || beneath.starts_with(part);
-    match unmounted.filter(is_there).next() {
+    match unmounted.find(is_there) {
         Some(part) => Err(absent("its volume is missing").at(&tree.join(part))),
         None => Ok(Some(session)),
     }
