@@ -419,9 +419,12 @@ const GUESSED: [(&str, &str); 19] = [
     ("heal", "repair"),
 ];
 
-/// Verbs that a build can lack, each with the Cargo feature that it needs.
-const FEATURES: [(&str, &str); 3] =
-    [("code", "companions"), ("measure", "companions"), ("serve", "serve")];
+/// Verbs that a build can lack, each with the Cargo feature that it needs and the page about it.
+const FEATURES: [(&str, &str, &str); 3] = [
+    ("code", "companions", "signed-code.md"),
+    ("measure", "companions", "measure.md"),
+    ("serve", "serve", "serve.md"),
+];
 
 /// Says which feature an absent verb needs, or suggests our verb for what another tool calls it.
 fn suggested(mut error: clap::Error) -> clap::Error {
@@ -429,10 +432,11 @@ fn suggested(mut error: clap::Error) -> clap::Error {
         Some(ContextValue::String(guessed)) => guessed.to_lowercase(),
         _ => return error,
     };
-    if let Some((verb, feature)) = FEATURES.iter().find(|(verb, _)| *verb == guessed) {
+    if let Some((verb, feature, page)) = FEATURES.iter().find(|(verb, ..)| *verb == guessed) {
         let message = format!(
             "`{verb}` is not in this build: it needs the Cargo feature `{feature}`, as has one \
-             by: cargo install --path crates/cli --all-features\n"
+             by: cargo install --path crates/cli --all-features\n\
+             What it does: docs/reference/{page}\n"
         );
         return clap::Error::raw(ErrorKind::InvalidSubcommand, message);
     }

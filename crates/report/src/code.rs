@@ -8,6 +8,7 @@ mod cost;
 mod document;
 mod json;
 mod map;
+mod sarif;
 mod show;
 mod signer;
 mod statement;
@@ -24,6 +25,7 @@ pub use json::{
     CodeCounts, write_end_json, write_failed_json, write_shown_json, write_verified_json,
 };
 pub use map::{CodeMap, MapCell, MapMark};
+pub use sarif::SarifLog;
 pub use show::write_shown_text;
 pub use text::{write_end_text, write_verified_text};
 

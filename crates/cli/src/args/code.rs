@@ -111,6 +111,10 @@ pub(crate) struct CodeVerifyArgs {
     #[arg(long, value_name = "N")]
     pub(crate) workers: Option<NonZeroUsize>,
 
+    /// Also write all findings to FILE, in the format SARIF, which services for code scanning read
+    #[arg(long, value_name = "FILE")]
+    pub(crate) sarif: Option<PathBuf>,
+
     #[command(flatten)]
     pub(crate) level: LevelArgs,
 

@@ -35,11 +35,13 @@ struct RenderedCode {
 }
 
 /// Does the same for each piece of code that the paths name, writes the result, and continues after
-/// a failure. `work` gets the time it took to open the code, in nanoseconds.
+/// a failure, of which `failed` gets the path and the reason. `work` gets the time it took to open
+/// the code, in nanoseconds.
 fn each(
     verb: &'static str,
     paths: &[PathBuf],
     output: &CodeOutputArgs,
+    failed: impl Fn(&Path, &str),
     work: impl Fn(&Path, &Code<'_>, u64) -> anyhow::Result<RenderedCode>,
 ) -> anyhow::Result<ExitStatus> {
     let begun = Instant::now();
@@ -57,6 +59,9 @@ fn each(
                 Ok(code) => work(path, &code, elapsed_ns(opening)),
                 Err(error) => Err(error.into()),
             };
+            if let Err(error) = &outcome {
+                failed(path, &exit::words(error));
+            }
             let outcome = outcome.with_context(|| format!("`{}`", escape::path(path)));
             answered = answer(path, outcome, is_left_out, output, &mut counts);
             opening = Instant::now();

@@ -392,3 +392,34 @@ fn the_last_line_counts_what_was_not_looked_into() {
     let summary = &json.last().unwrap()["summary"];
     assert_eq!([&summary["codes"], &summary["not_read"], &summary["failed"]], [1, 2, 0]);
 }
+
+#[test]
+fn findings_are_written_as_sarif() {
+    let tree = demo();
+    flip(&tree, EXECUTABLE, 5000);
+    std::fs::write(tree.path("a b.7z"), b"7z\xbc\xaf\x27\x1c...").unwrap();
+    for _ in 0..2 {
+        tree.run(["code", "verify", "--sarif", "out.sarif", "Demo.app", "a b.7z"]).ends(3);
+    }
+    let log: Value =
+        serde_json::from_slice(&std::fs::read(tree.path("out.sarif")).unwrap()).unwrap();
+    let run = &log["runs"][0];
+    assert_eq!((&log["version"], &run["invocations"][0]["exitCode"]), (&"2.1.0".into(), &3.into()));
+    let results = run["results"].as_array().unwrap();
+    let damaged = results.iter().find(|result| result["ruleId"] == "page-damaged").unwrap();
+    let place = &damaged["locations"][0]["physicalLocation"];
+    assert_eq!(
+        (&damaged["level"], &place["artifactLocation"]["uri"]),
+        (&"error".into(), &"Demo.app".into())
+    );
+    assert!(place["region"]["byteOffset"].as_u64().unwrap() <= 5000, "{place}");
+    let left_out = results.iter().find(|result| result["ruleId"] == "not-opened").unwrap();
+    let uri = &left_out["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
+    assert_eq!(uri, "a%20b.7z");
+    let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
+    assert!(results.iter().all(|result| rules.iter().any(|rule| rule["id"] == result["ruleId"])));
+    // Another file of that name is kept.
+    std::fs::write(tree.path("notes"), "mine").unwrap();
+    tree.run(["code", "verify", "--sarif", "notes", "Demo.app"]).ends(2);
+    assert_eq!(std::fs::read(tree.path("notes")).unwrap(), b"mine");
+}

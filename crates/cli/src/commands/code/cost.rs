@@ -9,16 +9,22 @@ use steadfast::ExitStatus;
 pub(super) fn run(args: &CodeCostArgs) -> anyhow::Result<ExitStatus> {
     let check = check_options(args.workers, &args.level);
     let units = args.output.units;
-    each("code cost", &args.paths, &args.output, |path, code, _opened_ns| {
-        let cost = code.cost(args.deep)?;
-        let (workers, hashing_ns) = (check.workers.get(), cost.hashing_ns(check.workers));
-        let of = CostOfCode { path, cost: &cost, workers, hashing_ns };
-        let mut outcome = RenderedCode::default();
-        match args.output.json {
-            true => write_cost_json(&of, &mut outcome.document),
-            false if args.output.quiet => {}
-            false => write_cost_text(&of, units, &mut outcome.document),
-        }
-        Ok(outcome)
-    })
+    each(
+        "code cost",
+        &args.paths,
+        &args.output,
+        |_, _| {},
+        |path, code, _opened_ns| {
+            let cost = code.cost(args.deep)?;
+            let (workers, hashing_ns) = (check.workers.get(), cost.hashing_ns(check.workers));
+            let of = CostOfCode { path, cost: &cost, workers, hashing_ns };
+            let mut outcome = RenderedCode::default();
+            match args.output.json {
+                true => write_cost_json(&of, &mut outcome.document),
+                false if args.output.quiet => {}
+                false => write_cost_text(&of, units, &mut outcome.document),
+            }
+            Ok(outcome)
+        },
+    )
 }

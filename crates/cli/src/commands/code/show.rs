@@ -10,17 +10,23 @@ use steadfast::ExitStatus;
 
 pub(super) fn run(args: &CodeShowArgs) -> anyhow::Result<ExitStatus> {
     let options = text_options(&args.output);
-    each("code show", &args.paths, &args.output, |path, code, _| {
-        let coverage = code.as_binary().map(|binary| Coverage::of(code.source(), binary));
-        let coverage = coverage.transpose().context("cannot read what is not sealed")?;
-        let shown = ShownCode { path, code, coverage: coverage.as_ref() };
-        let mut outcome = RenderedCode::default();
-        match args.output.json {
-            true => write_shown_json(&shown, &mut outcome.document),
-            // --quiet prints only problems, and `show` finds none.
-            false if args.output.quiet => {}
-            false => write_shown_text(&shown, options, &mut outcome.document),
-        }
-        Ok(outcome)
-    })
+    each(
+        "code show",
+        &args.paths,
+        &args.output,
+        |_, _| {},
+        |path, code, _| {
+            let coverage = code.as_binary().map(|binary| Coverage::of(code.source(), binary));
+            let coverage = coverage.transpose().context("cannot read what is not sealed")?;
+            let shown = ShownCode { path, code, coverage: coverage.as_ref() };
+            let mut outcome = RenderedCode::default();
+            match args.output.json {
+                true => write_shown_json(&shown, &mut outcome.document),
+                // --quiet prints only problems, and `show` finds none.
+                false if args.output.quiet => {}
+                false => write_shown_text(&shown, options, &mut outcome.document),
+            }
+            Ok(outcome)
+        },
+    )
 }
