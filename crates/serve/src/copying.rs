@@ -13,10 +13,10 @@ use steadfast::monitor::{NoticeMonitor, ResultMonitor};
 use steadfast::safe::{Grade, Lack, SafeAnswer, SafeFile, SafeRequest, SafeRule, safe};
 use steadfast::{ExitStatus, Notice, Options, Progress, Selection, Timestamp};
 use steadfast_report::copy::CopyDocument;
-use steadfast_report::{Units, advice, escape};
+use steadfast_report::{Units, advice, escape, units};
 
-use crate::jobs::{ServedJob, ServedJobs, UNEXPLAINED};
-use crate::live::{LiveControl, LiveStatus, Rendered};
+use crate::jobs::{JobEnd, JobSnapshot, ServedJob, ServedJobs};
+use crate::live::LiveControl;
 use crate::roots::{ServedPath, ServedRoots};
 
 /// Files that are listed of each lack.
@@ -112,13 +112,10 @@ pub(crate) enum CopyEnd {
     Done(SafeAnswer, CopyFindings),
 }
 
-/// A snapshot, as pages show it.
-#[derive(Default)]
-pub(crate) struct CopySnapshot {
-    pub(crate) status: LiveStatus,
-    pub(crate) progress: Progress,
-    pub(crate) end: Option<Arc<CopyEnd>>,
-    pub(crate) rendered: Rendered,
+impl JobEnd for CopyEnd {
+    fn failed(why: String) -> CopyEnd {
+        CopyEnd::Failed(why, CopyFindings::default())
+    }
 }
 
 /// One copy or question.
@@ -126,27 +123,25 @@ pub(crate) struct ServedCopy {
     pub(crate) id: u64,
     pub(crate) wish: CopyWish,
     pub(crate) begun: Timestamp,
-    pub(crate) control: LiveControl<CopySnapshot>,
+    pub(crate) control: LiveControl<JobSnapshot<CopyEnd>>,
 }
 
 /// The copies of this server.
 pub(crate) type ServedCopies = ServedJobs<ServedCopy>;
 
 impl ServedJob for ServedCopy {
-    type Snapshot = CopySnapshot;
+    type Snapshot = JobSnapshot<CopyEnd>;
 
     const NAME: &'static str = "copy";
 
     const KEPT_MAX: usize = 6;
 
-    fn control(&self) -> &LiveControl<CopySnapshot> {
+    fn control(&self) -> &LiveControl<JobSnapshot<CopyEnd>> {
         &self.control
     }
 
-    fn unexplained() -> CopySnapshot {
-        let end = CopyEnd::Failed(UNEXPLAINED.to_owned(), CopyFindings::default());
-        let end = Some(Arc::new(end));
-        CopySnapshot { status: LiveStatus::Ended, end, ..CopySnapshot::default() }
+    fn unexplained() -> JobSnapshot<CopyEnd> {
+        JobSnapshot::unexplained()
     }
 }
 
@@ -203,7 +198,7 @@ impl<'a> CopyListener<'a> {
             Ok(Some(answer)) => CopyEnd::Done(answer, found),
             Err(why) => CopyEnd::Failed(why, found),
         };
-        self.publish(Some(Arc::new(end)));
+        self.publish(Some(end));
     }
 
     fn answered(
@@ -277,11 +272,11 @@ impl<'a> CopyListener<'a> {
         }
     }
 
-    fn publish(&self, end: Option<Arc<CopyEnd>>) {
-        let control = &self.copy.control;
-        let status = if end.is_some() { LiveStatus::Ended } else { control.status() };
-        let (progress, rendered) = (self.progress, Rendered::default());
-        control.publish(CopySnapshot { status, progress, end, rendered });
+    fn publish(&self, end: Option<CopyEnd>) {
+        let now = self.progress;
+        let of_all = now.total.map(|(files, _)| format!(" of {}", units::count(files)));
+        let says = format!("{}{} files", units::count(now.files), of_all.unwrap_or_default());
+        JobSnapshot::publish(&self.copy.control, now, says, end);
     }
 }
 

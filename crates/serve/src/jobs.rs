@@ -4,7 +4,9 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{Builder, JoinHandle};
 
-use crate::live::{Live, LiveControl};
+use steadfast::Progress;
+
+use crate::live::{Live, LiveControl, LiveStatus, Rendered};
 use crate::lock::lock;
 use crate::recent::Recent;
 
@@ -27,6 +29,57 @@ pub(crate) trait ServedJob: Send + Sync + 'static {
 
     /// Returns the last snapshot of a job that ended without publishing one.
     fn unexplained() -> Self::Snapshot;
+}
+
+/// How work on files ended.
+pub(crate) trait JobEnd: Send + Sync + 'static {
+    /// Says that it could not be done, for this reason.
+    fn failed(why: String) -> Self;
+}
+
+/// How far work on files is, as pages show it.
+pub(crate) struct JobSnapshot<E> {
+    pub(crate) status: LiveStatus,
+    pub(crate) progress: Progress,
+    /// What is done so far, in words.
+    pub(crate) says: String,
+    pub(crate) end: Option<Arc<E>>,
+    pub(crate) rendered: Rendered,
+}
+
+impl<E> Default for JobSnapshot<E> {
+    fn default() -> JobSnapshot<E> {
+        let (status, rendered) = (LiveStatus::default(), Rendered::default());
+        JobSnapshot {
+            status,
+            progress: Progress::default(),
+            says: String::new(),
+            end: None,
+            rendered,
+        }
+    }
+}
+
+impl<E: JobEnd> JobSnapshot<E> {
+    /// Returns the last snapshot of work that ended without saying how.
+    pub(crate) fn unexplained() -> JobSnapshot<E> {
+        let end = Some(Arc::new(E::failed(UNEXPLAINED.to_owned())));
+        JobSnapshot { status: LiveStatus::Ended, end, ..JobSnapshot::default() }
+    }
+
+    /// Publishes how far work is, or its end.
+    pub(crate) fn publish(
+        control: &LiveControl<JobSnapshot<E>>,
+        progress: Progress,
+        says: String,
+        end: Option<E>,
+    ) where
+        JobSnapshot<E>: Live,
+    {
+        let status = if end.is_some() { LiveStatus::Ended } else { control.status() };
+        let (end, rendered) = (end.map(Arc::new), Rendered::default());
+        control.publish(JobSnapshot { status, progress, says, end, rendered });
+    }
 }
 
 /// The jobs of one kind.

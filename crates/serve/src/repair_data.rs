@@ -10,11 +10,11 @@ use steadfast::parity::{
     update_parity,
 };
 use steadfast::{Event, Monitor, Options, Progress};
-use steadfast_report::escape;
+use steadfast_report::{Units, escape};
 
-use crate::jobs::{ServedJob, ServedJobs, UNEXPLAINED};
+use crate::jobs::{JobEnd, JobSnapshot, ServedJob, ServedJobs};
 use crate::kinds::StateKind;
-use crate::live::{LiveControl, LiveStatus, Rendered};
+use crate::live::LiveControl;
 use crate::roots::{ServedPath, ServedRoots};
 
 /// Files that are named of those that are not protected.
@@ -41,44 +41,39 @@ impl StoredRepairData {
 pub(crate) enum RepairDataEnd {
     /// It could not be made, for this reason.
     Failed(String),
-    Made(Box<ParityMade>),
+    /// With files that are not protected as they should be.
+    Made(Box<ParityMade>, Vec<String>),
 }
 
-/// A snapshot, as pages show it.
-#[derive(Default)]
-pub(crate) struct RepairDataSnapshot {
-    pub(crate) status: LiveStatus,
-    pub(crate) progress: Progress,
-    /// Files that are not protected as they should be.
-    pub(crate) lacking: Vec<String>,
-    pub(crate) end: Option<Arc<RepairDataEnd>>,
-    pub(crate) rendered: Rendered,
+impl JobEnd for RepairDataEnd {
+    fn failed(why: String) -> RepairDataEnd {
+        RepairDataEnd::Failed(escape::text(&why))
+    }
 }
 
 /// Repair data in the making.
 pub(crate) struct ServedRepairData {
     pub(crate) id: u64,
     pub(crate) place: ServedPath,
-    pub(crate) control: LiveControl<RepairDataSnapshot>,
+    pub(crate) control: LiveControl<JobSnapshot<RepairDataEnd>>,
 }
 
 /// All that this server makes.
 pub(crate) type ServedRepairDataJobs = ServedJobs<ServedRepairData>;
 
 impl ServedJob for ServedRepairData {
-    type Snapshot = RepairDataSnapshot;
+    type Snapshot = JobSnapshot<RepairDataEnd>;
 
     const NAME: &'static str = "repair data";
 
     const KEPT_MAX: usize = 6;
 
-    fn control(&self) -> &LiveControl<RepairDataSnapshot> {
+    fn control(&self) -> &LiveControl<JobSnapshot<RepairDataEnd>> {
         &self.control
     }
 
-    fn unexplained() -> RepairDataSnapshot {
-        let end = Some(Arc::new(RepairDataEnd::Failed(UNEXPLAINED.to_owned())));
-        RepairDataSnapshot { status: LiveStatus::Ended, end, ..RepairDataSnapshot::default() }
+    fn unexplained() -> JobSnapshot<RepairDataEnd> {
+        JobSnapshot::unexplained()
     }
 }
 
@@ -99,19 +94,24 @@ impl ServedJobs<ServedRepairData> {
         let roots = roots.clone();
         let make = |id| ServedRepairData { id, place, control: LiveControl::default() };
         list.begin(make, move |job| {
-            let mut listener = RepairDataListener { job, state: RepairDataSnapshot::default() };
+            let (progress, lacking) = (Progress::default(), Vec::new());
+            let mut listener = RepairDataListener { job, progress, lacking };
             let end = match listener.make(&roots, usual) {
-                Ok(made) => RepairDataEnd::Made(Box::new(made)),
-                Err(why) => RepairDataEnd::Failed(escape::text(&why)),
+                Ok(made) => {
+                    RepairDataEnd::Made(Box::new(made), std::mem::take(&mut listener.lacking))
+                }
+                Err(why) => RepairDataEnd::failed(why),
             };
-            listener.publish(Some(Arc::new(end)));
+            listener.publish(Some(end));
         })
     }
 }
 
 struct RepairDataListener<'a> {
     job: &'a ServedRepairData,
-    state: RepairDataSnapshot,
+    progress: Progress,
+    /// Files that are not protected as they should be.
+    lacking: Vec<String>,
 }
 
 impl RepairDataListener<'_> {
@@ -127,12 +127,9 @@ impl RepairDataListener<'_> {
         work(&place, &options, self).map_err(|error| error.to_string())
     }
 
-    fn publish(&self, end: Option<Arc<RepairDataEnd>>) {
-        let control = &self.job.control;
-        let status = if end.is_some() { LiveStatus::Ended } else { control.status() };
-        let (progress, lacking) = (self.state.progress, self.state.lacking.clone());
-        let rendered = Rendered::default();
-        control.publish(RepairDataSnapshot { status, progress, lacking, end, rendered });
+    fn publish(&self, end: Option<RepairDataEnd>) {
+        let says = format!("{} read", Units::Si.bytes(self.progress.bytes));
+        JobSnapshot::publish(&self.job.control, self.progress, says, end);
     }
 }
 
@@ -142,7 +139,7 @@ impl Monitor for RepairDataListener<'_> {
     }
 
     fn progress(&mut self, progress: &Progress) {
-        self.state.progress = *progress;
+        self.progress = *progress;
         if self.job.control.is_due() {
             self.publish(None);
         }
@@ -151,8 +148,8 @@ impl Monitor for RepairDataListener<'_> {
 
 impl ParityMonitor for RepairDataListener<'_> {
     fn not_protected(&mut self, file: &NotProtected) {
-        if self.state.lacking.len() < NAMED_MAX {
-            self.state.lacking.push(format!(
+        if self.lacking.len() < NAMED_MAX {
+            self.lacking.push(format!(
                 "{}: {}",
                 escape::path(&file.path),
                 StateKind::of_verdict(file.verdict)

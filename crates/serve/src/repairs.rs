@@ -18,10 +18,11 @@ use steadfast::{
     CatalogueUse, Event, FileState, FolderFacts, Monitor, Options, Progress, Selection,
 };
 use steadfast_report::escape;
+use steadfast_report::units::{count, counted};
 
-use crate::jobs::{ServedJob, ServedJobs, UNEXPLAINED};
+use crate::jobs::{JobEnd, JobSnapshot, ServedJob, ServedJobs};
 use crate::kinds::StateKind;
-use crate::live::{LiveControl, LiveStatus, Rendered};
+use crate::live::LiveControl;
 use crate::roots::{ServedPath, ServedRoots};
 
 /// Files of one repair.
@@ -79,19 +80,6 @@ pub(crate) fn files_of(facts: &FolderFacts, root: &Path, wanted: Option<StateKin
     RepairFiles { paths, more }
 }
 
-/// A snapshot of a repair, as pages show it.
-#[derive(Default)]
-pub(crate) struct RepairSnapshot {
-    pub(crate) status: LiveStatus,
-    /// Files that were looked at, and all that are to be.
-    pub(crate) seen: u64,
-    pub(crate) all: u64,
-    /// Files for which it is known what can be done, or was.
-    pub(crate) told: u64,
-    pub(crate) end: Option<Arc<RepairEnd>>,
-    pub(crate) rendered: Rendered,
-}
-
 /// How a repair ended.
 pub(crate) enum RepairEnd {
     /// It could not begin, for this reason.
@@ -100,6 +88,12 @@ pub(crate) enum RepairEnd {
     Nothing,
     /// It was planned, or carried out.
     Done(MendedFolder),
+}
+
+impl JobEnd for RepairEnd {
+    fn failed(why: String) -> RepairEnd {
+        RepairEnd::Failed(why)
+    }
 }
 
 /// What a page asks of a repair.
@@ -119,26 +113,25 @@ pub(crate) struct ServedRepair {
     pub(crate) id: u64,
     pub(crate) place: ServedPath,
     pub(crate) wish: RepairWish,
-    pub(crate) control: LiveControl<RepairSnapshot>,
+    pub(crate) control: LiveControl<JobSnapshot<RepairEnd>>,
 }
 
 /// The repairs of this server.
 pub(crate) type ServedRepairs = ServedJobs<ServedRepair>;
 
 impl ServedJob for ServedRepair {
-    type Snapshot = RepairSnapshot;
+    type Snapshot = JobSnapshot<RepairEnd>;
 
     const NAME: &'static str = "repair";
 
     const KEPT_MAX: usize = 6;
 
-    fn control(&self) -> &LiveControl<RepairSnapshot> {
+    fn control(&self) -> &LiveControl<JobSnapshot<RepairEnd>> {
         &self.control
     }
 
-    fn unexplained() -> RepairSnapshot {
-        let end = Some(Arc::new(RepairEnd::Failed(UNEXPLAINED.to_owned())));
-        RepairSnapshot { status: LiveStatus::Ended, end, ..RepairSnapshot::default() }
+    fn unexplained() -> JobSnapshot<RepairEnd> {
+        JobSnapshot::unexplained()
     }
 }
 
@@ -194,7 +187,7 @@ impl<'a> RepairListener<'a> {
                 Err(why) => RepairEnd::Failed(why),
             },
         };
-        self.publish(Some(Arc::new(end)));
+        self.publish(Some(end));
     }
 
     fn carry_out(
@@ -251,12 +244,13 @@ impl<'a> RepairListener<'a> {
         }
     }
 
-    fn publish(&self, end: Option<Arc<RepairEnd>>) {
-        let control = &self.repair.control;
-        let status = if end.is_some() { LiveStatus::Ended } else { control.status() };
-        let (seen, all, told) = (self.seen, self.all, self.files.len() as u64);
-        let rendered = Rendered::default();
-        control.publish(RepairSnapshot { status, seen, all, told, end, rendered });
+    fn publish(&self, end: Option<RepairEnd>) {
+        let (all, told) = (self.all, self.files.len() as u64);
+        let (done, verb) = if told == 0 { (self.seen, "read") } else { (told, "settled") };
+        let says = format!("{} of {} {verb}", count(done), counted(all, "file", "files"));
+        let mut progress = Progress::default();
+        (progress.files, progress.total) = (done, Some((all, 0)));
+        JobSnapshot::publish(&self.repair.control, progress, says, end);
     }
 }
 

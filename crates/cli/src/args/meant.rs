@@ -34,7 +34,9 @@ impl WholeSystemArg {
         catalogue: Option<&Path>,
     ) -> anyhow::Result<()> {
         let here = [PathBuf::from(".")];
-        let is_in_tree = || catalogue.is_some() || Catalogue::find(&here[0]).is_some();
+        let is_in_tree = || {
+            catalogue.is_some() || Catalogue::find(&here[0]).is_some() || is_listed_above(&here[0])
+        };
         if paths.is_empty() && !is_in_tree() {
             bail!(
                 "{verb} needs a PATH, because the current folder is in no catalogued tree; for the \
@@ -53,6 +55,16 @@ impl WholeSystemArg {
         }
         Ok(())
     }
+}
+
+/// Returns whether a folder is in a tree that is known to have had a catalogue: that it is gone is
+/// told by the verb.
+fn is_listed_above(folder: &Path) -> bool {
+    let listed = |real: PathBuf| {
+        let list = TreeList::at(&state_folder::trees()?);
+        real.ancestors().find_map(|above| list.of_root(above))
+    };
+    folder.canonicalize().ok().and_then(listed).is_some()
 }
 
 /// Returns whether a folder is the root of a catalogued tree.

@@ -17,26 +17,15 @@ use self::form::{asked, wished};
 use self::view::CopyView;
 use super::task;
 use crate::app::App;
-use crate::copying::{CopyEnd, CopySnapshot, CopyTask, ServedCopy};
+use crate::copying::{CopyEnd, CopyTask, ServedCopy};
 use crate::dates;
 use crate::fields::NamedValues;
 use crate::layout::{FOLDERS, Tab, framed, receipt, trail};
-use crate::live::{Live, LiveParts};
 use crate::refusal::Refusal;
 use crate::visitor::{FormFields, QueryFields, Visitor};
 
 /// How long the answer to a form waits for the end, so that a short one shows no progress.
 const PATIENCE: Duration = Duration::from_secs(1);
-
-impl Live for CopySnapshot {
-    fn parts(&self) -> LiveParts {
-        self.rendered.of(|| view::parts(self))
-    }
-
-    fn is_over(&self) -> bool {
-        self.end.is_some()
-    }
-}
 
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()

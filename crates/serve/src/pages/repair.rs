@@ -21,29 +21,19 @@ use crate::app::App;
 use crate::fields::NamedValues;
 use crate::folders::name_of;
 use crate::icons::{drawn, icon, small_icon};
+use crate::jobs::JobSnapshot;
 use crate::kinds::StateKind;
 use crate::layout::{Tab, folder_trail, framed, verdict};
-use crate::live::{Live, LiveParts};
+use crate::live::Live as _;
 use crate::refusal::Refusal;
 use crate::repairs::{
-    MendedFile, MendedFolder, RepairEnd, RepairFiles, RepairSnapshot, RepairWish, ServedRepair,
-    files_of,
+    MendedFile, MendedFolder, RepairEnd, RepairFiles, RepairWish, ServedRepair, files_of,
 };
 use crate::roots::ServedPath;
 use crate::visitor::{FormFields, QueryFields, Visitor};
 
 /// How long the answer to a form waits for the end, so that a short repair shows no progress.
 const PATIENCE: Duration = Duration::from_secs(1);
-
-impl Live for RepairSnapshot {
-    fn parts(&self) -> LiveParts {
-        self.rendered.of(|| parts(self))
-    }
-
-    fn is_over(&self) -> bool {
-        self.end.is_some()
-    }
-}
 
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
@@ -188,7 +178,7 @@ fn trail(app: &App, place: &ServedPath, last: &str) -> Markup {
 }
 
 /// The page while a repair is planned or carried out.
-fn going(visitor: &Visitor, repair: &ServedRepair, snapshot: &RepairSnapshot) -> Markup {
+fn going(visitor: &Visitor, repair: &ServedRepair, snapshot: &JobSnapshot<RepairEnd>) -> Markup {
     let says = match repair.wish.is_agreed {
         true => ("Repairing", KEPT),
         false => (
@@ -201,14 +191,6 @@ fn going(visitor: &Visitor, repair: &ServedRepair, snapshot: &RepairSnapshot) ->
 
 const KEPT: &str = "A repaired file takes its place only when it is exactly as recorded. The file \
                     of before is kept until you throw it away.";
-
-/// How far it is.
-fn parts(state: &RepairSnapshot) -> Vec<(&'static str, Markup)> {
-    let (done, verb) = if state.told == 0 { (state.seen, "read") } else { (state.told, "settled") };
-    let files = units::counted(state.all, "file", "files");
-    let say = format!("{} of {files} {verb}", units::count(done));
-    task::parts(state.status, Some(done as f64 / state.all.max(1) as f64), None, &say)
-}
 
 /// The page of a repair that has ended.
 fn over(app: &App, visitor: &Visitor, repair: &ServedRepair, end: &RepairEnd) -> Markup {
@@ -565,23 +547,5 @@ mod tests {
         let expected = "1 of 3 files is exactly as recorded again. The others: its file \
                         system can only be read";
         assert_eq!(done, expected);
-    }
-
-    #[test]
-    fn a_repair_that_goes_on_says_how_far_it_is() {
-        let said = |seen, told| {
-            let state = RepairSnapshot { seen, told, all: 40, ..RepairSnapshot::default() };
-            let parts = state.parts();
-            let [_, (_, bar), (_, say)] = &*parts else { panic!("{parts:?}") };
-            (bar.to_string(), say.to_string())
-        };
-        let (bar, say) = said(0, 0);
-        assert!(bar.contains("0 of 40 files read"), "{bar}");
-        assert_eq!(say, "0 %");
-        let (bar, say) = said(19, 0);
-        assert!(bar.contains("19 of 40 files read"), "{bar}");
-        assert!(bar.contains("47.5%") && say == "40 %", "{bar} {say}");
-        let (bar, _) = said(40, 3);
-        assert!(bar.contains("3 of 40 files settled"), "{bar}");
     }
 }

@@ -8,16 +8,16 @@ use axum::extract::{Path, State};
 use axum::response::{Redirect, Response};
 use axum::routing::{get, post};
 use maud::{Markup, html};
-use steadfast_report::{Units, progress, units};
+use steadfast_report::{Units, units};
 
 use super::task;
 use crate::app::App;
 use crate::folders::{ServedFolder, name_of};
 use crate::icons::{disc, icon};
 use crate::layout::{Tab, folder_trail, framed};
-use crate::live::{Live, LiveParts};
+use crate::live::Live as _;
 use crate::refusal::Refusal;
-use crate::repair_data::{RepairDataEnd, RepairDataSnapshot, ServedRepairData, StoredRepairData};
+use crate::repair_data::{RepairDataEnd, ServedRepairData, StoredRepairData};
 use crate::visitor::{FormFields, Visitor};
 
 /// How long the answer to the form waits for the end, so that short work shows no progress.
@@ -25,16 +25,6 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The share of a folder's bytes that repair data takes.
 const SHARE: f64 = 0.1;
-
-impl Live for RepairDataSnapshot {
-    fn parts(&self) -> LiveParts {
-        self.rendered.of(|| parts(self))
-    }
-
-    fn is_over(&self) -> bool {
-        self.end.is_some()
-    }
-}
 
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
@@ -111,7 +101,7 @@ async fn show(
             let parts = snapshot.parts();
             (task::reload(2), task::going::<ServedRepairData>(&visitor, job.id, says, &parts))
         }
-        Some(end) => (html! {}, over(end, &snapshot.lacking)),
+        Some(end) => (html! {}, over(end)),
     };
     let content = html! {
         (folder_trail(job.place.root, &name, "Repair data"))
@@ -121,21 +111,19 @@ async fn show(
     Ok(framed(&visitor, Some(Tab::Home), "Repair data", &head, &content))
 }
 
-fn parts(state: &RepairDataSnapshot) -> Vec<(&'static str, Markup)> {
-    let share = progress::share(&state.progress);
-    let say = format!("{} read", Units::Si.bytes(state.progress.bytes));
-    task::parts(state.status, share, progress::remaining_ns(&state.progress), &say)
-}
-
-fn over(end: &RepairDataEnd, lacking: &[String]) -> Markup {
+fn over(end: &RepairDataEnd) -> Markup {
+    let lacking: &[String] = match end {
+        RepairDataEnd::Made(_, lacking) => lacking,
+        RepairDataEnd::Failed(_) => &[],
+    };
     let (class, title, text) = match end {
         RepairDataEnd::Failed(why) => {
             ("bad", "The repair data could not be made".to_owned(), why.clone())
         }
-        RepairDataEnd::Made(made) if made.interrupted => {
+        RepairDataEnd::Made(made, _) if made.interrupted => {
             ("warn", "Stopped before the end".to_owned(), "What was made stays.".to_owned())
         }
-        RepairDataEnd::Made(made) => {
+        RepairDataEnd::Made(made, _) => {
             let files = units::counted(made.files, "file", "files");
             let class = if made.exit_status().is_fine() { "good" } else { "warn" };
             let not = made.not_protected + made.untagged;

@@ -8,13 +8,13 @@ use axum::extract::{Path, State};
 use axum::response::{Redirect, Response};
 use axum::routing::{get, post};
 use maud::{Markup, html};
-use steadfast_report::units;
+use steadfast_report::{progress, units};
 
 use crate::app::App;
 use crate::copying::ServedCopy;
 use crate::icons::{bar, icon};
-use crate::jobs::{ServedJob, ServedJobs};
-use crate::live::{LiveParts, LiveStatus, follow, part, stand};
+use crate::jobs::{JobEnd, JobSnapshot, ServedJob, ServedJobs};
+use crate::live::{Live, LiveParts, LiveStatus, follow, part, stand};
 use crate::measuring::Measurement;
 use crate::refusal::Refusal;
 use crate::repair_data::ServedRepairData;
@@ -22,6 +22,18 @@ use crate::repairs::ServedRepair;
 use crate::runs::ServedRun;
 use crate::visitor::Visitor;
 use crate::words;
+
+impl<E: JobEnd> Live for JobSnapshot<E> {
+    fn parts(&self) -> LiveParts {
+        let (share, left) =
+            (progress::share(&self.progress), progress::remaining_ns(&self.progress));
+        self.rendered.of(|| parts(self.status, share, left, &self.says))
+    }
+
+    fn is_over(&self) -> bool {
+        self.end.is_some()
+    }
+}
 
 /// Work whose pages have its number in their addresses.
 pub(super) trait ServedTask: ServedJob {
@@ -175,4 +187,32 @@ pub(super) fn parts(
 /// Says how long it takes yet.
 pub(super) fn left(left_ns: u64) -> String {
     format!("About {} left", units::rough_duration(left_ns))
+}
+
+#[cfg(test)]
+mod tests {
+    use steadfast::Progress;
+
+    use super::*;
+    use crate::repairs::RepairEnd;
+
+    #[test]
+    fn work_that_goes_on_says_how_far_it_is() {
+        let said = |files| {
+            let mut progress = Progress::default();
+            (progress.files, progress.total) = (files, Some((40, 0)));
+            let says = format!("{files} of 40 files read");
+            let state: JobSnapshot<RepairEnd> =
+                JobSnapshot { progress, says, ..JobSnapshot::default() };
+            let parts = state.parts();
+            let [_, (_, bar), (_, say)] = &*parts else { panic!("{parts:?}") };
+            (bar.to_string(), say.to_string())
+        };
+        let (bar, say) = said(0);
+        assert!(bar.contains("0 of 40 files read"), "{bar}");
+        assert_eq!(say, "0 %");
+        let (bar, say) = said(19);
+        assert!(bar.contains("19 of 40 files read"), "{bar}");
+        assert!(bar.contains("47.5%") && say == "40 %", "{bar} {say}");
+    }
 }

@@ -2,13 +2,12 @@
 
 use maud::{Markup, html};
 use steadfast::safe::{Grade, Lack, SafeAnswer, SafeRule};
-use steadfast_report::{Units, advice, progress, units};
+use steadfast_report::{Units, advice, units};
 
 use super::Question;
 use crate::app::App;
 use crate::copying::{
-    CopyFindings, CopySnapshot, CopyTask, CopyWish, LISTED_MAX, LackingFile, PlaceProofs,
-    ServedCopy, proof_words,
+    CopyFindings, CopyTask, CopyWish, LISTED_MAX, LackingFile, PlaceProofs, ServedCopy, proof_words,
 };
 use crate::fields::{NamedValues, encode};
 use crate::icons::{disc, drawn, icon, small_icon};
@@ -17,15 +16,6 @@ use crate::live::Live as _;
 use crate::pages::task;
 use crate::roots::ServedPath;
 use crate::visitor::Visitor;
-
-/// How far it is.
-pub(super) fn parts(state: &CopySnapshot) -> Vec<(&'static str, Markup)> {
-    let now = &state.progress;
-    let share = progress::share(now);
-    let of_all = now.total.map(|(files, _)| format!(" of {}", units::count(files)));
-    let say = format!("{}{} files", units::count(now.files), of_all.unwrap_or_default());
-    task::parts(state.status, share, progress::remaining_ns(now), &say)
-}
 
 /// A copy as a visitor sees it.
 pub(super) struct CopyView<'a> {
