@@ -279,3 +279,56 @@ fn to_look_at_a_plan_is_no_check() {
     let unknown = browser.post("/repair", "place=0/photos/two.jpg&path=%2Fetc");
     assert!(unknown.header("location").unwrap().starts_with("/copies?"), "{}", unknown.text());
 }
+
+/// Tags tell decay, and not what is gone. What a check found is forgotten by nobody but the server.
+#[test]
+fn a_folder_with_tags_alone_says_what_is_known_and_what_is_not() {
+    let served = Served::begin();
+    let browser = served.browser();
+    assert!(home(&browser).contains("Not yet protected"), "{}", home(&browser));
+    browser.ended(&browser.run("tag", "0/"));
+    let page = home(&browser);
+    assert!(page.contains("Tags, no catalogue") && page.contains("is not noticed"), "{page}");
+    assert!(!page.contains("Nothing is recorded yet"), "{page}");
+    decay(&served.at("photos/two.jpg"));
+    browser.ended(&browser.run("check", "0/"));
+    let page = home(&browser);
+    assert!(page.contains("1 damaged") || page.contains("1: was it you?"), "{page}");
+    assert!(!page.contains("of 0 files"), "{page}");
+}
+
+/// An answer about some files is not one about others.
+#[test]
+fn files_that_were_removed_are_accepted_without_those_that_were_edited() {
+    let (served, browser) = protected();
+    for number in 0..5 {
+        fs::write(served.at(&format!("many/{number:02}")), "edited").unwrap();
+    }
+    for name in ["photos/one.jpg", "photos/two.jpg"] {
+        fs::remove_file(served.at(name)).unwrap();
+    }
+    browser.ended(&browser.run("check", "0/"));
+    assert!(home(&browser).contains("5 files changed at once"), "{}", home(&browser));
+    let run = browser.run("removed", "0/");
+    assert!(run.starts_with("/runs/"), "it asks about the missing files alone: {run}");
+    browser.ended(&run);
+    let page = home(&browser);
+    assert!(page.contains("5 files changed at once") && !page.contains("Also 2"), "{page}");
+}
+
+/// A check that was stopped at once says nothing of what is recorded, and takes nothing back.
+#[test]
+fn a_check_that_is_stopped_at_once_leaves_what_was_known() {
+    let (served, browser) = protected();
+    decay(&served.at("photos/two.jpg"));
+    browser.ended(&browser.run("check", "0/"));
+    fs::File::create(served.at("large")).unwrap().set_len(12 << 30).unwrap();
+    browser.ended(&browser.run("check", "0/photos/two.jpg"));
+    let run = browser.run("check", "0/");
+    let page = home(&browser);
+    assert!(page.contains("1 damaged"), "a run goes on: {page}");
+    browser.post(&format!("{run}/stop"), "");
+    let stopped = browser.ended(&run);
+    assert!(!stopped.contains("None of these files is recorded"), "{stopped}");
+    assert!(home(&browser).contains("1 damaged"), "{}", home(&browser));
+}
