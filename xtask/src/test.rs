@@ -5,6 +5,7 @@
 //! know what the tests assert. Each step is a process of its own, which is ended if it is idle. If
 //! all steps run, some run beside the tests of this machine.
 
+mod advisories;
 mod browser;
 mod count;
 mod fixtures;

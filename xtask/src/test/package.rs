@@ -139,8 +139,9 @@ fn workflows(session: &Session) -> anyhow::Result<()> {
     succeed(Command::new("actionlint").current_dir(&session.root))
 }
 
-/// Compares the licences and sources of dependencies with `deny.toml`.
+/// Compares dependencies with advisories, and their licences and sources with `deny.toml`.
 fn dependencies(session: &Session) -> anyhow::Result<()> {
+    super::advisories::check(&session.root)?;
     if session.lacks(&["cargo-deny"]) {
         return Ok(());
     }
