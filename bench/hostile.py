@@ -41,16 +41,16 @@ MAY_BE_ZERO = {"show"}
 """A verb that judges nothing ends with 0."""
 
 SCHEMAS = [
-    "CREATE TRIGGER sqlitet AFTER UPDATE ON slices BEGIN DELETE FROM entries; END",
-    "CREATE INDEX sqlitei ON entries (abs(inode))",
+    "CREATE TRIGGER sqlitet AFTER UPDATE ON slices BEGIN DELETE FROM files; END",
+    "CREATE INDEX sqlitei ON files (abs(inode))",
     "CREATE VIEW v AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT * FROM n",
     "UPDATE sqlite_schema SET sql = sql || ' ' WHERE name = 'events'",
-    "UPDATE sqlite_schema SET rootpage = 1 WHERE name = 'entries'",
+    "UPDATE sqlite_schema SET rootpage = 1 WHERE name = 'names'",
     "UPDATE sqlite_schema SET rootpage = 99999 WHERE name = 'slices'",
     "UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'runs') "
     "WHERE name = 'coverage'",
     "UPDATE sqlite_schema SET type = 'view' WHERE name = 'paths'",
-    "DELETE FROM sqlite_schema WHERE name = 'belongings'",
+    "DELETE FROM sqlite_schema WHERE name = 'folders'",
     "PRAGMA user_version = 1",
     "PRAGMA user_version = 2147483647",
     "INSERT INTO sqlite_schema SELECT 'view', 'v' || value, 'v', 0, printf('%.*c', 5000, 'x') "
@@ -76,7 +76,7 @@ def crc32c(data: bytes) -> int:
 def put_sums(db: sqlite3.Connection, table: str) -> None:
     """Gives the rows of a table their check values: its name, then each column."""
     names = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
-    keys = {"slices": 2, "directories": 1, "runs": 1, "belongings": 2}[table]
+    keys = {"slices": 2, "directories": 1, "runs": 1}[table]
     for row in db.execute(f"SELECT * FROM {table}").fetchall():
         data = table.encode()
         for name, value in zip(names, row, strict=True):
@@ -156,10 +156,10 @@ def nested_pages(file: Path, rng: random.Random) -> None:
 def beyond(file: Path, rows: int) -> None:
     """Adds rows of a directory that no other row names."""
     db = sqlite3.connect(file)
-    db.execute("CREATE TEMP TABLE t AS SELECT * FROM entries LIMIT 1")
+    db.execute("CREATE TEMP TABLE t AS SELECT * FROM names LIMIT 1")
     for number in range(rows):
         db.execute("UPDATE t SET directory = 99, name = ?", (f"{number:06}".encode(),))
-        db.execute("INSERT INTO entries SELECT * FROM t")
+        db.execute("INSERT INTO names SELECT * FROM t")
     db.commit()
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     db.close()
@@ -169,7 +169,7 @@ def rows(file: Path, rng: random.Random) -> None:
     """Forges rows; the check values are right, and the seals are not."""
     db = sqlite3.connect(file)
     for _ in range(rng.choice([1, 2, 5])):
-        table = rng.choice(["slices", "directories", "runs", "belongings", "entries", "events", "counts"])
+        table = rng.choice(["slices", "directories", "runs", "folders", "files", "names", "events", "counts"])
         names = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
         statement = rng.choice(
             [f"UPDATE {table} SET {rng.choice(names)} = ?", f"DELETE FROM {table} WHERE {names[0]} > ?"]
@@ -180,7 +180,7 @@ def rows(file: Path, rng: random.Random) -> None:
             db.execute(statement + some, (rng.choice(VALUES),))
         except (sqlite3.Error, OverflowError):
             continue
-    for table in ["slices", "directories", "belongings"]:
+    for table in ["slices", "directories"]:
         try:
             put_sums(db, table)
         except (sqlite3.Error, struct.error):
@@ -226,8 +226,8 @@ def log(file: Path, rng: random.Random) -> None:
     kept = file.with_name("kept")
     db = sqlite3.connect(file)
     db.execute("PRAGMA wal_autocheckpoint = 0")
-    column, value = rng.choice([("digest", rng.randbytes(32)), ("standing", 0), ("length", 7)])
-    db.execute(f"UPDATE entries SET {column} = ?", (value,))
+    column, value = rng.choice([("digest", rng.randbytes(32)), ("state", "fine"), ("length", 7)])
+    db.execute(f"UPDATE files SET {column} = ?", (value,))
     db.commit()
     wal = file.with_name(file.name + "-wal")
     data = bytearray(wal.read_bytes())

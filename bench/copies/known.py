@@ -24,18 +24,21 @@ def make(steadfast, folder, name, count, begin):
     subprocess.run([steadfast, "init", "-q", "--catalogue", file, tree], check=True, env=state)
     db = sqlite3.connect(file)
     db.execute("PRAGMA synchronous = OFF")
-    (seed,) = db.execute("SELECT * FROM entries").fetchall()
-    columns = [row[1] for row in db.execute("PRAGMA table_info(entries)")]
+    (seed,) = db.execute("SELECT * FROM files").fetchall()
+    columns = [row[1] for row in db.execute("PRAGMA table_info(files)")]
     at = {column: index for index, column in enumerate(columns)}
+
     def rows():
         for number in range(count):
             row = list(seed)
-            row[at["name"]] = f"file {number:08}.jpg".encode()
+            row[at["id"]] = 2 + number
             row[at["digest"]] = hashlib.sha256((begin + number).to_bytes(8, "big")).digest()
             yield row
 
     places = ",".join("?" * len(columns))
-    db.executemany(f"INSERT INTO entries VALUES ({places})", rows())
+    db.executemany(f"INSERT INTO files VALUES ({places})", rows())
+    names = ((f"file {number:08}.jpg".encode(), 2 + number) for number in range(count))
+    db.executemany("INSERT INTO names VALUES (1, ?, ?)", names)
     db.commit()
     db.close()
     shutil.rmtree(tree)

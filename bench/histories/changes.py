@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import look
 import protected
-from world import ACCESS, LENGTHS, World, acl, clear_acl, some
+from world import ACCESS, LENGTHS, World, acl, clear_acl, link, some
 
 Change = Callable[[World, random.Random], str | None]
 
@@ -177,6 +177,74 @@ def rotate(world: World, source: random.Random) -> str | None:
     return "rotate log.*"
 
 
+def cycle(world: World, source: random.Random) -> str | None:
+    """Three to five files take each other's names, across folders; or the last name is a new one."""
+    local = sorted(_local(world))
+    if len(local) < 3:
+        return None
+    names = source.sample(local, min(len(local), source.choice((3, 4, 5))))
+    items = [world.at[name] for name in names]
+    if len({id(item) for item in items}) < len(items):
+        return None
+    between = world.path(b"between")
+    os.rename(world.path(names[-1]), between)
+    for old, new in reversed(list(zip(names, names[1:], strict=False))):
+        os.rename(world.path(old), world.path(new))
+    is_chain = source.random() < 0.5
+    last = os.path.join(os.path.dirname(names[0]), b"c%06d" % source.randrange(10**6))
+    is_chain = is_chain and not world.is_there(last)
+    os.rename(between, world.path(last if is_chain else names[0]))
+    if is_chain:
+        world.moved(names[-1], last)
+        world.left[names[0]] = (items[0], frozenset())
+        del world.at[names[0]]
+    for item, new in zip(items, names[1:], strict=False):
+        world.know(new, item)
+    if not is_chain:
+        world.know(names[0], items[-1])
+    return f"{'chain' if is_chain else 'cycle'} {names!r}" + (f" to {last!r}" if is_chain else "")
+
+
+def reuse_inode(world: World, source: random.Random) -> str | None:
+    """A file is deleted, and a new one of the same length and time gets its inode, where it does."""
+    path = some(source, (one for one in _local(world) if world.at[one].now.length > 0))
+    folder = some(source, [b"", *(one for one in world.folders if world.is_there(one))]) or b""
+    new = os.path.join(folder, b"u%06d" % source.randrange(10**6))
+    if path is None or world.is_there(new) or len(world.names_of(world.at[path])) > 1:
+        return None
+    status = os.stat(world.path(path))
+    os.unlink(world.path(path))
+    world.deleted(path)
+    if source.random() < 0.3:
+        new = path
+    world.write(new, source.randbytes(status.st_size))
+    os.utime(world.path(new), ns=(status.st_mtime_ns, status.st_mtime_ns))
+    world.retold(new)
+    is_same = os.stat(world.path(new)).st_ino == status.st_ino
+    return f"delete {path!r}, create {new!r} with {'its' if is_same else 'another'} inode"
+
+
+def add_link(world: World, source: random.Random) -> str | None:
+    """A file gets a further name."""
+    path = some(source, _local(world))
+    folder = some(source, [b"", *(one for one in world.folders if world.is_there(one))]) or b""
+    new = os.path.join(folder, b"h%06d" % source.randrange(10**6))
+    if path is None or world.is_there(new):
+        return None
+    link(world, path, new)
+    return f"link {path!r} as {new!r}"
+
+
+def drop_link(world: World, source: random.Random) -> str | None:
+    """A file with several names loses one."""
+    path = some(source, (one for one in _local(world) if len(world.names_of(world.at[one])) > 1))
+    if path is None:
+        return None
+    os.unlink(world.path(path))
+    world.deleted(path)
+    return f"remove the name {path!r}"
+
+
 def chmod(world: World, source: random.Random) -> str | None:
     """A person changes mode, access list, owner or an attribute of a file."""
     path = some(source, _there(world))
@@ -306,6 +374,10 @@ CHANGES: tuple[tuple[Change, int], ...] = (
     (rename, 5),
     (swap, 3),
     (rotate, 3),
+    (cycle, 3),
+    (reuse_inode, 2),
+    (add_link, 2),
+    (drop_link, 2),
     (chmod, 3),
     (drop_attributes, 3),
     (damage_tag, 2),

@@ -15,6 +15,7 @@ mod error;
 mod column;
 mod meta;
 mod entry;
+mod seal2;
 mod slice;
 mod file_history_event;
 mod writes;
@@ -24,6 +25,8 @@ mod home;
 mod rights;
 mod place;
 mod work;
+mod tables;
+mod version2;
 mod schema;
 mod volume;
 mod runs;
@@ -514,7 +517,7 @@ impl Catalogue {
     /// Returns the SQL statements that make the tables of this version, as documented in
     /// `docs/formats`.
     pub fn tables(&self) -> String {
-        schema::tables(schema::VERSION).map(|table| format!("{table};\n")).collect()
+        schema::tables().map(|table| format!("{table};\n")).collect()
     }
 
     fn wrong(&self, fault: DbError) -> CatalogueError {

@@ -1,6 +1,6 @@
 //! The state of a file after a run judged it: its verdict, as far as it is stored.
 
-use strum::{IntoStaticStr, VariantArray};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::verdict::Verdict;
 
@@ -8,7 +8,19 @@ use crate::verdict::Verdict;
 ///
 /// Every file that a run covers has the verdict of its state, so only changes of the state must be
 /// stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr, VariantArray)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[strum(serialize_all = "lowercase")]
 pub enum FileState {
     /// Intact if it has a tag, otherwise untagged.
@@ -38,7 +50,7 @@ pub enum FileState {
 }
 
 impl FileState {
-    /// Every state, at the index that is stored in the catalogue.
+    /// Every state, at the index that version 2 of the catalogue stored.
     pub const ALL: [FileState; 11] =
         *FileState::VARIANTS.as_array().expect("there are eleven states");
 
@@ -89,8 +101,8 @@ impl FileState {
         })
     }
 
-    /// Returns the number that is stored in the catalogue.
-    pub(crate) fn number(self) -> i64 {
-        self as i64
+    /// Returns the number that version 2 of the catalogue stored.
+    pub(crate) fn number(self) -> u8 {
+        self as u8
     }
 }

@@ -360,7 +360,7 @@ fn failures(
     let mut cache = SliceCache::default();
     runs::ensure_past(db)?;
     let of_run = of.map(|run| format!(" AND run = {run}")).unwrap_or_default();
-    let failed = format!("is_bad(standing) AND what <> 'dropped'{of_run}");
+    let failed = format!("is_bad(state) AND what <> 'dropped'{of_run}");
     let mut statement = db.prepare(&select_events(&failed))?;
     let mut rows = statement.query(())?;
     while let Some(row) = rows.next()? {
@@ -479,7 +479,7 @@ impl PlacedFailure {
     /// Returns whether the file that is there has failed there.
     fn has_failed_there(&self, db: &Connection) -> Result<bool, DbError> {
         let mut statement = db.prepare_cached(
-            "SELECT 1 FROM events WHERE directory = ?1 AND name = ?2 AND is_bad(standing) \
+            "SELECT 1 FROM events WHERE directory = ?1 AND name = ?2 AND is_bad(state) \
              AND what <> 'dropped' AND run >= (SELECT max(run) FROM events \
              WHERE directory = ?1 AND name = ?2 AND what = 'new')",
         )?;

@@ -4,31 +4,29 @@
 //! A row has the change time of the inode that it was read from. So a run reads only the owner and
 //! the attributes of files that changed since, and of those that it sees for the first time.
 
-use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Row};
 use steadfast_sys::names::NameBytes as _;
 
-use steadfast_sys::file::{File, Ownership, Timestamp};
+use steadfast_sys::file::{Dir, File};
 
 use super::column;
 use super::directory::{Directory, ROOT, at_path};
-use super::entry::RowSum;
+use super::entry::{FileRow, RecordedBelongings};
 use super::error::DbError;
 use super::observation::{FileBatch, ObservedFile};
 use super::open_dir::OpenDir;
 use super::recorder::Recorder;
+use super::slice::UpdatedRow;
 use super::slice_cache::FoundRow;
-use super::{Catalogue, CatalogueError, schema};
-use crate::belongings::{ATTRIBUTES_LEN_MAX, Attributes, Belongings};
+use super::{Catalogue, CatalogueError};
+use crate::belongings::{Attributes, Belongings};
 use crate::beneath::{self, Presence};
 use crate::file_state::FileState;
 use crate::verdict::Verdict;
-
-/// The name of a folder's own row.
-const ITSELF: &[u8] = b"";
+use steadfast_manifest::tag::Tag;
 
 /// What a catalogue has of a file or a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,92 +37,77 @@ pub(crate) struct KnownBelongings {
 }
 
 impl KnownBelongings {
-    /// Reads those of an open file or folder, and when its inode was last changed.
-    fn of(file: &File) -> std::io::Result<(KnownBelongings, Timestamp)> {
-        let status = file.status()?;
-        let belongings = Belongings::recorded(&status, Attributes::for_record(file));
-        Ok((KnownBelongings { belongings, links: status.links }, status.ctime))
-    }
-
-    fn put(
-        &self,
-        db: &Connection,
-        directory: i64,
-        name: &[u8],
-        ctime: Timestamp,
-    ) -> Result<(), DbError> {
-        let Belongings { ownership, mtime, attributes, .. } = &self.belongings;
-        let attributes = attributes.as_ref().map(Attributes::encode);
-        let mtime = mtime.unwrap_or(ctime);
-        let sum = sum_of(directory, name, [ctime, mtime], self.links, ownership, &attributes);
-        let mut statement =
-            db.prepare_cached("REPLACE INTO belongings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?;
-        statement.execute((
-            directory,
-            name,
-            column::Moment(ctime),
-            column::Moment(mtime),
-            self.links.cast_signed(),
-            ownership.mode,
-            ownership.uid,
-            ownership.gid,
-            attributes,
-            sum.value(),
-        ))?;
-        Ok(())
-    }
-
-    fn find(
-        db: &Connection,
-        directory: i64,
-        name: &[u8],
-    ) -> Result<Option<KnownBelongings>, DbError> {
-        let mut statement = db.prepare_cached(
-            "SELECT ctime_ns, mtime_ns, links, mode, uid, gid, attributes, sum FROM belongings \
-             WHERE directory = ? AND name = ?",
-        )?;
-        let mut rows = statement.query((directory, name))?;
-        let Some(row) = rows.next()? else { return Ok(None) };
-        let times = [column::moment(row, 0)?, column::moment(row, 1)?];
-        let number = |at| {
-            let number = u32::try_from(column::integer(row, at)?);
-            number.map_err(|_| DbError::damaged("an owner or a mode that no file can have"))
-        };
-        let links = column::unsigned(row, 2)?;
-        let ownership = Ownership { mode: number(3)?, uid: number(4)?, gid: number(5)? };
-        let bytes = match column::is_null(row, 6)? {
-            true => None,
-            false => Some(column::bytes(row, 6, ATTRIBUTES_LEN_MAX)?.to_vec()),
-        };
-        let sum = sum_of(directory, name, times, links, &ownership, &bytes);
-        sum.ensure(column::integer(row, 7)?, "belongings")?;
-        let attributes = match bytes {
-            Some(bytes) => {
-                let attributes = Attributes::decode(&bytes);
-                Some(attributes.ok_or_else(|| DbError::damaged("attributes that are none"))?)
-            }
-            None => None,
-        };
-        let belongings = Belongings { ownership, mtime: Some(times[1]), atime: None, attributes };
-        Ok(Some(KnownBelongings { belongings, links }))
+    fn of(own: &RecordedBelongings) -> Result<KnownBelongings, DbError> {
+        let attributes = own.attributes.as_deref().map(Attributes::decode);
+        if attributes == Some(None) {
+            return Err(DbError::damaged("attributes that are none"));
+        }
+        let RecordedBelongings { ownership, mtime, links, .. } = *own;
+        let attributes = attributes.flatten();
+        let belongings = Belongings { ownership, mtime: Some(mtime), atime: None, attributes };
+        Ok(KnownBelongings { belongings, links })
     }
 }
 
-fn sum_of(
+/// Reads what belongs to an open file or folder.
+fn read(file: &File) -> std::io::Result<RecordedBelongings> {
+    let status = file.status()?;
+    let attributes = Attributes::for_record(file).map(|all| all.encode().into());
+    Ok(RecordedBelongings {
+        seen_ctime: status.ctime,
+        mtime: status.mtime,
+        links: status.links,
+        ownership: status.ownership(),
+        attributes,
+    })
+}
+
+/// Selects rows of folders: the number, and what [`RecordedBelongings::read`] reads.
+const SELECT_FOLDERS: &str = "SELECT directory, links, mode, uid, gid, attributes, mtime_ns, \
+    ctime_ns, sum FROM folders";
+
+fn read_folder(row: &Row<'_>) -> Result<(i64, RecordedBelongings), DbError> {
+    let directory = column::integer(row, 0)?;
+    let own = RecordedBelongings::read(row, 1, None)?;
+    let own = own.ok_or_else(|| DbError::damaged("a folder without links"))?;
+    own.sum_of_place(directory, b"").ensure(column::integer(row, 8)?, "folders")?;
+    Ok((directory, own))
+}
+
+/// Visits what is known of each folder.
+pub(super) fn each_folder(
+    db: &Connection,
+    mut visit: impl FnMut(i64, &RecordedBelongings) -> Result<(), DbError>,
+) -> Result<(), DbError> {
+    let mut statement = db.prepare(SELECT_FOLDERS)?;
+    let mut rows = statement.query(())?;
+    while let Some(row) = rows.next()? {
+        let (directory, own) = read_folder(row)?;
+        visit(directory, &own)?;
+    }
+    Ok(())
+}
+
+/// Writes the row of a folder.
+pub(super) fn put_folder(
+    db: &Connection,
     directory: i64,
-    name: &[u8],
-    times: [Timestamp; 2],
-    links: u64,
-    ownership: &Ownership,
-    attributes: &Option<Vec<u8>>,
-) -> RowSum {
-    let sum = RowSum::of("belongings").number(directory).bytes(name);
-    let sum = times.iter().fold(sum, |sum, time| sum.bytes(&column::packed(*time)));
-    let Ownership { mode, uid, gid } = *ownership;
-    let sum = sum.number(links.cast_signed());
-    let sum = [mode, uid, gid].into_iter().fold(sum, |sum, number| sum.number(number.into()));
-    let sum = sum.number(i64::from(attributes.is_some()));
-    sum.bytes(attributes.as_deref().unwrap_or_default())
+    own: &RecordedBelongings,
+) -> Result<(), DbError> {
+    let mut statement =
+        db.prepare_cached("REPLACE INTO main.folders VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")?;
+    statement.raw_bind_parameter(1, directory)?;
+    RecordedBelongings::bind(Some(own), &mut statement, 2, None)?;
+    statement.raw_bind_parameter(9, own.sum_of_place(directory, b"").value())?;
+    statement.raw_execute()?;
+    Ok(())
+}
+
+fn folder(db: &Connection, directory: i64) -> Result<Option<RecordedBelongings>, DbError> {
+    let mut statement = db.prepare_cached(&format!("{SELECT_FOLDERS} WHERE directory = ?"))?;
+    let mut rows = statement.query((directory,))?;
+    let own = rows.next()?.map(|row| read_folder(row).map(|(_, own)| own));
+    own.transpose()
 }
 
 impl Catalogue {
@@ -136,9 +119,11 @@ impl Catalogue {
         &self,
         path: &Path,
     ) -> Result<Option<KnownBelongings>, CatalogueError> {
-        let parent = path.parent().unwrap_or(Path::new(""));
-        let name = path.file_name().map(OsStr::as_bytes).unwrap_or_default();
-        self.belongings(parent, name)
+        let find = || {
+            let found = self.known_at(path)?;
+            found.and_then(|found| found.known.own).map(|own| KnownBelongings::of(&own)).transpose()
+        };
+        find().map_err(|fault| self.wrong(fault))
     }
 
     /// Returns what belonged to the folder at a path from the root when a run last saw it.
@@ -149,82 +134,65 @@ impl Catalogue {
         &self,
         path: &Path,
     ) -> Result<Option<KnownBelongings>, CatalogueError> {
-        self.belongings(path, ITSELF)
-    }
-
-    fn belongings(
-        &self,
-        directory: &Path,
-        name: &[u8],
-    ) -> Result<Option<KnownBelongings>, CatalogueError> {
-        let find = || {
-            if !schema::has_belongings(&self.db)? {
-                return Ok(None);
+        let find = || match at_path(&self.db, path)? {
+            Some(directory) => {
+                folder(&self.db, directory.id)?.map(|own| KnownBelongings::of(&own)).transpose()
             }
-            match at_path(&self.db, directory)? {
-                Some(directory) => KnownBelongings::find(&self.db, directory.id, name),
-                None => Ok(None),
-            }
+            None => Ok(None),
         };
         find().map_err(|fault| self.wrong(fault))
     }
 }
 
+/// The folder of a batch, opened once a file in it must be.
+#[derive(Debug, Default)]
+pub(super) struct BatchFolder(Option<Option<Dir>>);
+
+impl BatchFolder {
+    /// Opens the folder; `None` if it is gone meanwhile.
+    fn open(&mut self, root: &Path, relative: &Path) -> Option<&Dir> {
+        self.0.get_or_insert_with(|| beneath::directory(root, relative).ok()).as_ref()
+    }
+}
+
 impl Recorder {
-    /// Stores what belongs to the files of a batch that are new or changed.
+    /// Puts what belongs to an observed file into its row, if it is new or changed.
     pub(super) fn keep_belongings(
-        &mut self,
+        &self,
         level: &OpenDir,
-        batch: &FileBatch,
-    ) -> Result<(), DbError> {
-        let (Some((first, _)), Some(last)) = (batch.iter().next(), batch.last()) else {
-            return Ok(());
-        };
+        (batch, seen): (&FileBatch, &ObservedFile),
+        row: &mut UpdatedRow,
+        folder: &mut BatchFolder,
+    ) {
+        let is_fresh = |own: &RecordedBelongings| own.seen_ctime == seen.record.facts.ctime;
         // After a stop, the next run does it.
-        if !self.mode.writes || self.mode.quick || self.stop_is_requested() {
-            return Ok(());
-        }
-        let fresh = unchanged(self.db(), level.id, batch, first, last)?;
-        let mut dir = None;
-        for (name, seen) in
-            batch.iter().filter(|(name, seen)| seen.has_facts && !fresh.contains(name))
+        if !self.mode.writes
+            || self.mode.quick
+            || !seen.has_facts
+            || row.known.own.as_ref().is_some_and(is_fresh)
+            || row.known.own.is_some() && !is_of_row(&row.known, seen)
+            || self.stop_is_requested()
         {
-            if !is_of_row(&self.catalogue.db, level.id, name, seen)?
-                && KnownBelongings::find(&self.catalogue.db, level.id, name)?.is_some()
-            {
-                continue;
-            }
-            if let Some((belongings, links)) = batch.belongings(seen) {
-                let known = KnownBelongings { belongings, links };
-                known.put(&self.catalogue.db, level.id, name, seen.record.facts.ctime)?;
-                continue;
-            }
-            let dir = match &dir {
-                Some(dir) => dir,
-                None => match beneath::directory(&self.catalogue.root, &level.relative) {
-                    Ok(opened) => dir.insert(opened),
-                    // It is gone meanwhile.
-                    Err(_) => return Ok(()),
-                },
-            };
-            // What cannot be opened is tried by the next run.
-            let opened = dir.open_file(OsStr::from_bytes(name));
-            let Ok((known, ctime)) = opened.and_then(|file| KnownBelongings::of(&file)) else {
-                continue;
-            };
-            known.put(&self.catalogue.db, level.id, name, ctime)?;
+            return;
         }
-        Ok(())
+        let own = batch.belongings(seen).or_else(|| {
+            // What cannot be opened is tried by the next run.
+            let dir = folder.open(&self.catalogue.root, &level.relative)?;
+            read(&dir.open_file(OsStr::from_bytes(&row.known.name)).ok()?).ok()
+        });
+        if own.is_some() {
+            row.known.own = own;
+            row.dirty = true;
+        }
     }
 
-    /// Stores what belongs to a file that waited for the end of the run.
-    pub(super) fn keep_belongings_at(&self, directory: i64, path: &Path) -> Result<(), DbError> {
+    /// Puts what belongs to a file that waited for the end of the run into its row.
+    pub(super) fn keep_belongings_at(&self, path: &Path, row: &mut UpdatedRow) {
         let opened = beneath::file(&self.catalogue.root, path);
-        let Ok((known, ctime)) = opened.and_then(|file| KnownBelongings::of(&file)) else {
-            return Ok(());
-        };
-        let name = path.file_name().map(OsStr::as_bytes).unwrap_or_default();
-        known.put(&self.catalogue.db, directory, name, ctime)
+        if let Ok(own) = opened.and_then(|file| read(&file)) {
+            row.known.own = Some(own);
+            row.dirty = true;
+        }
     }
 
     /// Stores what belongs to a folder and whether it is on another volume, if it is new or
@@ -238,80 +206,35 @@ impl Recorder {
         if level.id != ROOT && mounted != level.mounted {
             Directory::set_mounted(&self.catalogue.db, level.id, mounted)?;
         }
-        let mut statement = self
-            .catalogue
-            .db
-            .prepare_cached("SELECT ctime_ns FROM belongings WHERE directory = ? AND name = ?")?;
-        let mut rows = statement.query((level.id, ITSELF))?;
-        if let Some(row) = rows.next()?
-            && column::moment(row, 0)? == now.ctime
-        {
+        let known = folder(&self.catalogue.db, level.id)?;
+        if known.is_some_and(|known| known.seen_ctime == now.ctime) {
             return Ok(());
         }
-        drop(rows);
         // A link that was planted meanwhile is not followed.
         let opened = beneath::directory(&self.catalogue.root, &level.relative);
         let opened = opened.and_then(|dir| dir.to_file());
-        let Ok((known, ctime)) = opened.and_then(|file| KnownBelongings::of(&file)) else {
-            return Ok(());
-        };
-        known.put(&self.catalogue.db, level.id, ITSELF, ctime)
+        match opened.and_then(|file| read(&file)) {
+            Ok(own) => put_folder(&self.catalogue.db, level.id, &own),
+            Err(_) => Ok(()),
+        }
     }
 }
 
-/// Returns whether a file is the one of the settled row of its name. What is known goes with the
-/// contents of the tag, which a repair gives back. Those of an edited file, or of another one with
-/// its name, are known once the row has their tag. A file that was not read counts as edited if its
-/// length or time is another.
-fn is_of_row(
-    db: &Connection,
-    directory: i64,
-    name: &[u8],
-    seen: &ObservedFile,
-) -> Result<bool, DbError> {
+/// Returns whether a file is the one of its settled row. What is known goes with the contents of
+/// the tag, which a repair gives back. Those of an edited file, or of another one with its name,
+/// are known once the row has their tag. A file that was not read counts as edited if its length or
+/// time is another.
+fn is_of_row(row: &FileRow, seen: &ObservedFile) -> bool {
     let is_edited = seen.verdict == Some(Verdict::Modified) && !seen.changed_tag();
     // A tag that the file itself does not have proves nothing but its contents.
     let is_unproved = seen.place.is_loss() && !seen.record.standing.proves();
-    if is_edited || is_unproved {
-        return Ok(false);
-    }
-    let mut statement = db.prepare_cached(
-        "SELECT digest, length, mtime_ns FROM entries WHERE directory = ? AND name = ?",
-    )?;
-    let mut rows = statement.query((directory, name))?;
-    let Some(row) = rows.next()? else { return Ok(true) };
-    let (facts, tag) = (&seen.record.facts, seen.record.tag.as_ref());
-    let known = (column::unsigned(row, 1)?, column::moment(row, 2)?);
-    let is_as_known = known == (facts.length, facts.mtime);
-    let digest = row.get_ref(0)?.as_blob_or_null().map_err(|_| DbError::damaged("a digest"))?;
-    Ok(digest == tag.map(|tag| tag.digest.as_bytes()) && (seen.is_checked() || is_as_known))
-}
-
-/// Returns the names of a batch whose rows are as the files are.
-fn unchanged<'a>(
-    db: &Connection,
-    directory: i64,
-    batch: &'a FileBatch,
-    first: &[u8],
-    last: &[u8],
-) -> Result<HashSet<&'a [u8]>, DbError> {
-    let mut statement = db.prepare_cached(
-        "SELECT name, ctime_ns FROM belongings WHERE directory = ? AND name >= ? AND name <= ? \
-         ORDER BY name",
-    )?;
-    let mut rows = statement.query((directory, first, last))?;
-    let mut unchanged = HashSet::with_capacity(batch.len());
-    let mut seen = batch.iter().peekable();
-    while let Some(row) = rows.next()? {
-        let name = column::bytes(row, 0, column::NAME_LEN_MAX)?;
-        while seen.next_if(|(seen, _)| *seen < name).is_some() {}
-        if let Some((name, seen)) = seen.next_if(|(seen, _)| *seen == name)
-            && column::moment(row, 1)? == seen.record.facts.ctime
-        {
-            unchanged.insert(name);
-        }
-    }
-    Ok(unchanged)
+    let (facts, known) = (&seen.record.facts, &row.record.facts);
+    let is_as_known = (known.length, known.mtime) == (facts.length, facts.mtime);
+    let digest = |tag: &Option<Tag>| tag.map(|tag| tag.digest);
+    !is_edited
+        && !is_unproved
+        && digest(&row.record.tag) == digest(&seen.record.tag)
+        && (seen.is_checked() || is_as_known)
 }
 
 /// The names of one file that a run saw together.

@@ -52,8 +52,8 @@ impl Catalogue {
             let Some(directory) = at_path(&self.db, path)? else { return Ok(0) };
             let sql = "WITH RECURSIVE down(id) AS (SELECT ? UNION \
                        SELECT it.id FROM directories AS it JOIN down ON it.parent = down.id) \
-                       SELECT count(*) FROM down JOIN entries ON directory = down.id \
-                       WHERE NOT is_missing(standing)";
+                       SELECT count(*) FROM down JOIN known_files ON directory = down.id \
+                       WHERE NOT is_missing(state)";
             let count: i64 =
                 self.db.prepare_cached(sql)?.query_row([directory.id], |it| it.get(0))?;
             Ok(count.cast_unsigned())
@@ -68,7 +68,7 @@ fn contents(
     visit: &mut dyn FnMut(RecordedContents) -> ControlFlow<()>,
 ) -> Result<(), DbError> {
     let mut statement =
-        db.prepare("SELECT digest, directory, name FROM entries WHERE digest IS NOT NULL")?;
+        db.prepare("SELECT digest, directory, name FROM known_files WHERE digest IS NOT NULL")?;
     let mut rows = statement.query(())?;
     let (mut slices, mut paths) = (SliceCache::default(), Paths::default());
     let mut tagged = 0;

@@ -202,7 +202,6 @@ impl Recorder {
     fn apply(&mut self, level: &mut OpenDir, say: &mut Say<'_>) -> Result<(), DbError> {
         let mut batch = std::mem::take(&mut level.batch);
         let settled = self.apply_batch(level, &batch, say);
-        let settled = settled.and_then(|()| self.keep_belongings(level, &batch));
         if let Some(last) = batch.last() {
             level.last.clear();
             level.last.extend_from_slice(last);
@@ -224,7 +223,8 @@ impl Recorder {
 
 /// Checks that a directory without slices has no files.
 fn ensure_without_entries(db: &Connection, directory: i64) -> Result<(), DbError> {
-    let mut statement = db.prepare_cached("SELECT 1 FROM entries WHERE directory = ? LIMIT 1")?;
+    let mut statement =
+        db.prepare_cached("SELECT 1 FROM known_files WHERE directory = ? LIMIT 1")?;
     if statement.exists((directory,))? {
         return Err(DbError::damaged("files of a directory are in no slice"));
     }

@@ -16,7 +16,7 @@ use steadfast_manifest::tag::TagPlace;
 
 use super::column;
 use super::directory::Paths;
-use super::entry::{COLUMNS, FileRow};
+use super::entry::{COLUMNS, FileRow, NO_NUMBER, state_at};
 use super::error::DbError;
 use super::file_history_event::FileHistoryEvent;
 use super::observation::ObservedFile;
@@ -41,7 +41,7 @@ CREATE INDEX temp.displaced_inodes ON displaced (inode);
 CREATE INDEX temp.displaced_digests ON displaced (own_digest);
 CREATE TEMP TABLE known_displaced AS
 SELECT d.directory, d.name
-FROM entries AS n CROSS JOIN temp.displaced AS d ON d.inode = n.inode
+FROM known_files AS n CROSS JOIN temp.displaced AS d ON d.inode = n.inode
 WHERE (n.directory <> d.directory OR n.name <> d.name)
   AND (d.own_digest = n.digest
     OR d.own_digest IS NULL AND (n.length = d.length AND n.mtime_ns = d.mtime_ns OR {met}))
@@ -65,9 +65,9 @@ FROM temp.missing AS n CROSS JOIN temp.displaced AS d ON d.own_digest = n.digest
 WHERE d.known = 0 AND d.own_length > 0 AND (n.directory <> d.directory OR n.name <> d.name)
 UNION
 SELECT d.directory, d.name
-FROM entries AS n CROSS JOIN temp.displaced AS d ON d.own_digest = n.digest
+FROM known_files AS n CROSS JOIN temp.displaced AS d ON d.own_digest = n.digest
 WHERE d.known = 0 AND d.own_length > 0 AND (n.directory <> d.directory OR n.name <> d.name)
-  AND NOT proves(n.standing)
+  AND NOT proves(n.state)
 UNION
 SELECT d.directory, d.name
 FROM events AS n CROSS JOIN temp.displaced AS d ON d.own_digest = n.digest
@@ -75,8 +75,8 @@ WHERE d.known = 0 AND d.own_length > 0 AND (n.directory <> d.directory OR n.name
   AND n.what IN ('retagged', 'removed', 'accepted', 'moved to', 'overwritten', 'dropped');
 CREATE TEMP TABLE held AS
 SELECT DISTINCT d.own_digest AS digest
-FROM entries AS n CROSS JOIN temp.displaced AS d ON d.own_digest = n.digest
-WHERE d.known = 0 AND proves(n.standing)
+FROM known_files AS n CROSS JOIN temp.displaced AS d ON d.own_digest = n.digest
+WHERE d.known = 0 AND proves(n.state)
   AND (n.directory, n.name) NOT IN (SELECT directory, name FROM temp.missing)
   AND (n.directory, n.name) NOT IN (SELECT directory, name FROM temp.inode_changes);
 UPDATE temp.displaced SET known = 1
@@ -87,15 +87,15 @@ WHERE (directory, name) IN (SELECT directory, name FROM temp.known_displaced)
 const ARRIVE: &str = "
 INSERT OR IGNORE INTO temp.arrivals
 SELECT own_digest, own_algorithm, own_length, name, directory, inode, first_run, first_run,
-  proves(standing)
+  proves(state)
 FROM temp.displaced WHERE known = 1 AND own_digest IS NOT NULL;";
 
 /// Finds files that came in this run from a name that has another file now and keeps its row, as
 /// after an edit by an editor that keeps a backup, or a log that was rotated.
 const MOVED_AWAY: &str = "
-SELECT n.directory, n.name, n.standing, d.directory, d.name, n.inode
+SELECT n.directory, n.name, n.state, d.directory, d.name, n.inode
 FROM events AS e
-CROSS JOIN entries AS n ON n.directory = e.directory AND n.name = e.name
+CROSS JOIN known_files AS n ON n.directory = e.directory AND n.name = e.name
 CROSS JOIN temp.inode_changes AS d ON d.inode = n.inode AND d.digest = n.digest
 WHERE e.run = ? AND e.what = 'new' AND (n.directory <> d.directory OR n.name <> d.name)
 GROUP BY n.directory, n.name";
@@ -103,24 +103,24 @@ GROUP BY n.directory, n.name";
 /// The files that came in a run.
 const NEW_FILES: &str = "
 INSERT INTO temp.new_files
-SELECT n.directory, n.name, n.standing, n.inode, n.digest FROM events AS e
-CROSS JOIN entries AS n ON n.directory = e.directory AND n.name = e.name
+SELECT n.directory, n.name, n.state, n.inode, n.digest FROM events AS e
+CROSS JOIN known_files AS n ON n.directory = e.directory AND n.name = e.name
 WHERE e.run = ? AND e.what = 'new' AND n.digest IS NOT NULL";
 
 /// Those that have the inode and the contents of another row, which the run may not have visited;
 /// rather of one whose file was there than of a missing one.
 const NEW_FILE_ORIGINS: &str = "
-SELECT c.directory, c.name, c.standing, o.directory, o.name, c.inode, min(is_missing(o.standing))
-FROM entries AS o CROSS JOIN temp.new_files AS c ON c.inode = o.inode AND c.digest = o.digest
+SELECT c.directory, c.name, c.state, o.directory, o.name, c.inode, min(is_missing(o.state))
+FROM known_files AS o CROSS JOIN temp.new_files AS c ON c.inode = o.inode AND c.digest = o.digest
 WHERE o.directory <> c.directory OR o.name <> c.name
 GROUP BY c.directory, c.name";
 
 /// Files that left their names, and that a run met at other ones. The run that met others at their
 /// names had not visited these.
 const FOUND_AGAIN: &str = "
-SELECT n.directory, n.name, n.standing, o.directory, o.name, n.inode
+SELECT n.directory, n.name, n.state, o.directory, o.name, n.inode
 FROM events AS e
-CROSS JOIN entries AS n ON n.directory = e.directory AND n.name = e.name
+CROSS JOIN known_files AS n ON n.directory = e.directory AND n.name = e.name
 CROSS JOIN temp.files_left AS o ON o.digest = n.digest
   AND o.length = n.length AND o.mtime_ns = n.mtime_ns
 WHERE e.run = ?1 AND e.what = 'new' AND (n.directory <> o.directory OR n.name <> o.name)
@@ -171,7 +171,8 @@ impl Recorder {
         self.tables.has_displaced = true;
         self.note_missing(directory, row, slice_run)?;
         let (name, first_run) = (row.name.clone(), self.record.id);
-        let here = FileRow { name, record: seen.record, first_run, checked_run: 0, proved_run: 0 };
+        let (file, record, checked_run, proved_run) = (NO_NUMBER, seen.record, 0, 0);
+        let here = FileRow { file, name, record, first_run, checked_run, proved_run, own: None };
         let own_at = 2 + columns();
         let places = vec!["?"; own_at + 8].join(",");
         let db = &self.catalogue.db;
@@ -302,7 +303,7 @@ impl Recorder {
         }
         let db = &self.catalogue.db;
         db.execute_batch(
-            "CREATE TEMP TABLE new_files (directory, name, standing, inode, digest); \
+            "CREATE TEMP TABLE new_files (directory, name, state, inode, digest); \
              CREATE INDEX temp.new_file_inodes ON new_files (inode)",
         )?;
         if db.execute(NEW_FILES, [self.record.id])? == 0 {
@@ -323,11 +324,10 @@ impl Recorder {
         let mut rows = statement.query(bound)?;
         let mut came = Vec::new();
         while let Some(row) = rows.next()? {
-            let standing = usize::try_from(column::integer(row, 2)?).ok();
             came.push(FileOrigin {
                 directory: column::integer(row, 0)?,
                 name: column::name(row, 1)?.to_vec(),
-                standing: standing.and_then(|at| FileState::ALL.get(at).copied()),
+                standing: state_at(row, 2)?,
                 from: paths.file(
                     &self.catalogue.db,
                     column::integer(row, 3)?,
@@ -341,9 +341,15 @@ impl Recorder {
 
     fn write_origins(&mut self, came: Vec<FileOrigin>) -> Result<(), DbError> {
         for FileOrigin { directory, name, standing, from, .. } in came {
-            let standing = standing.unwrap_or(FileState::Fine);
             let from = Some(from.as_bytes());
-            self.write_event(directory, &name, FileHistoryEvent::MovedFrom, standing, None, from)?;
+            let file = self.file_at(directory, &name)?;
+            self.write_event(
+                (directory, &name, file),
+                FileHistoryEvent::MovedFrom,
+                standing,
+                None,
+                from,
+            )?;
         }
         Ok(())
     }
@@ -353,7 +359,7 @@ impl Recorder {
 struct FileOrigin {
     directory: i64,
     name: Vec<u8>,
-    standing: Option<FileState>,
+    standing: FileState,
     from: PathBuf,
     inode: u64,
 }

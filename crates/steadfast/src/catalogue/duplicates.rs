@@ -51,7 +51,7 @@ fn duplicates(
 ) -> Result<(), DbError> {
     let mut statement = db.prepare(
         "SELECT directory, name, algorithm, digest, tagged_s, tag_length, mtime_ns, length \
-         FROM entries WHERE digest IS NOT NULL AND NOT is_missing(standing) \
+         FROM known_files WHERE digest IS NOT NULL AND NOT is_missing(state) \
          AND coalesce(tag_length, length) >= ?1 \
          ORDER BY digest, algorithm, coalesce(tag_length, length), directory, name",
     )?;

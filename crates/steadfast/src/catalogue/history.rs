@@ -314,8 +314,8 @@ fn tags_after(events: &[StoredEvent], now: Option<Tag>) -> Vec<Option<Tag>> {
 }
 
 /// The columns of an event, in the order of reading.
-const EVENT_COLUMNS: &str = "directory, name, run, number, at_s, what, standing, other, sum, \
-    algorithm, digest, tagged_s, tag_length, tag_mtime_ns";
+const EVENT_COLUMNS: &str = "directory, name, run, number, at_s, what, state, other, sum, \
+    algorithm, digest, tagged_s, tag_length, tag_mtime_ns, file";
 
 /// Reads [`EVENT_COLUMNS`] and passes their values on.
 pub(super) fn read_event<T>(
@@ -327,6 +327,7 @@ pub(super) fn read_event<T>(
         if column::is_null(row, 7)? { None } else { Some(column::bytes(row, 7, OTHER_LEN_MAX)?) };
     let epoch = Timestamp { seconds: 0, nanoseconds: 0 };
     let event = NewEvent {
+        file: column::integer(row, 14)?,
         directory: column::integer(row, 0)?,
         name: column::name(row, 1)?,
         run: column::integer(row, 2)?,

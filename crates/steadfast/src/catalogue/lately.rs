@@ -24,9 +24,9 @@ impl Catalogue {
                 "SELECT count(*) FROM (SELECT DISTINCT directory, name FROM events \
                  WHERE run IN (SELECT id FROM runs WHERE started_s >= ?1) \
                  AND (what IN ('retagged', 'accepted', 'dropped') \
-                 OR what = 'overwritten' AND standing = ?2))",
+                 OR what = 'overwritten' AND state = ?2))",
             )?;
-            let fine = FileState::Fine.number();
+            let fine = FileState::Fine.name();
             let mut rows = statement.query((since_s, fine))?;
             rows.next()?.map_or(Ok(0), |row| column::unsigned(row, 0))
         };

@@ -83,6 +83,9 @@ impl Catalogue {
     }
 }
 
+/// How much of a digest the index has, in bytes.
+const FRONT_LEN: usize = 8;
+
 fn look_up(
     db: &Connection,
     digests: &[Digest],
@@ -90,13 +93,25 @@ fn look_up(
     visit: &mut dyn FnMut(LookupMatch) -> ControlFlow<()>,
 ) -> Result<(), DbError> {
     let places = |count: usize| vec!["?"; count].join(",");
-    let mut statement = db.prepare(&format!(
-        "SELECT directory, name FROM entries \
-         WHERE digest IN ({}) OR digest IS NOT NULL AND name IN ({})",
+    // The first condition has an index.
+    let mut sql = format!(
+        "SELECT directory, name FROM known_files \
+         WHERE digest IS NOT NULL AND substr(digest, 1, 8) IN ({0}) AND digest IN ({0})",
         places(digests.len()),
-        places(names.len()),
-    ))?;
-    let values = digests.iter().map(|digest| digest.as_bytes());
+    );
+    if !names.is_empty() {
+        sql.push_str(&format!(
+            " UNION SELECT directory, name FROM known_files \
+             WHERE digest IS NOT NULL AND name IN ({})",
+            places(names.len()),
+        ));
+    }
+    let mut statement = db.prepare(&sql)?;
+    let fronts = digests.iter().map(|digest| {
+        let bytes = digest.as_bytes();
+        &bytes[..bytes.len().min(FRONT_LEN)]
+    });
+    let values = fronts.chain(digests.iter().map(|digest| digest.as_bytes()));
     let values = values.chain(names.iter().map(|name| name.as_bytes()));
     let mut rows = statement.query(params_from_iter(values))?;
     let (mut slices, mut paths) = (SliceCache::default(), Paths::default());
@@ -119,7 +134,7 @@ fn look_up(
 
 fn names_of_inode(db: &Connection, inode: u64, most: usize) -> Result<Vec<PathBuf>, DbError> {
     let mut statement = db.prepare(
-        "SELECT directory, name FROM entries WHERE inode = ? AND NOT is_missing(standing) LIMIT ?",
+        "SELECT directory, name FROM known_files WHERE inode = ? AND NOT is_missing(state) LIMIT ?",
     )?;
     let mut rows = statement.query((inode.cast_signed(), most as i64))?;
     let mut paths = Paths::default();
@@ -132,7 +147,7 @@ fn names_of_inode(db: &Connection, inode: u64, most: usize) -> Result<Vec<PathBu
 
 fn algorithms(db: &Connection) -> Result<Vec<Algorithm>, DbError> {
     let mut statement =
-        db.prepare("SELECT DISTINCT algorithm FROM entries WHERE algorithm IS NOT NULL")?;
+        db.prepare("SELECT DISTINCT algorithm FROM known_files WHERE algorithm IS NOT NULL")?;
     let mut rows = statement.query(())?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {

@@ -18,10 +18,11 @@ use super::elsewhere::SOUGHT_MAX;
 use super::entry::FileRow;
 use super::error::DbError;
 use super::file_history_event::FileHistoryEvent;
+use super::history::{read_event, select_events};
 use super::observation::ObservedFile;
 use super::recorder::Recorder;
-use super::slice::{UpdatedRow, rows_of, slice_with};
-use super::writes;
+use super::slice::{Came, UpdatedRow, row_at, rows_of, slice_with};
+use super::writes::{self, NewEvent};
 use crate::beneath::Presence;
 use crate::file_state::FileState;
 use crate::finding::{Finding, Say};
@@ -69,16 +70,23 @@ impl Recorder {
     ) -> Result<(), DbError> {
         self.make_missing()?;
         let (name, standing) = (row.name.as_slice(), row.record.standing);
-        self.write_event(directory, name, FileHistoryEvent::PassedBy, standing, None, None)?;
+        self.write_event(
+            (directory, name, row.file),
+            FileHistoryEvent::PassedBy,
+            standing,
+            None,
+            None,
+        )?;
         let mut statement = self.catalogue.db.prepare_cached(
-            "INSERT OR IGNORE INTO temp.missing VALUES (?, ?, ?, ?, ?, ?, NULL, NULL, ?, ?)",
+            "INSERT OR IGNORE INTO temp.missing VALUES (?, ?, ?, ?, ?, ?, NULL, NULL, ?, ?, ?)",
         )?;
         let digest = row.record.tag.as_ref().map(|tag| tag.digest.as_bytes());
         let inode = row.record.facts.inode.cast_signed();
         let seen_run = row.last_seen(slice_run);
         let (proved, ctime) = (row.last_proved(slice_run), column::Moment(row.record.facts.ctime));
         let first_run = row.first_run;
-        statement.execute((directory, name, digest, inode, first_run, seen_run, proved, ctime))?;
+        let known = (directory, name, digest, inode, first_run, seen_run, proved, ctime, row.file);
+        statement.execute(known)?;
         Ok(())
     }
 
@@ -88,7 +96,7 @@ impl Recorder {
             self.catalogue.db.execute_batch(
                 "CREATE TEMP TABLE missing (directory INTEGER, name BLOB, digest BLOB, \
                  inode INTEGER, first_run INTEGER, seen_run INTEGER, to_directory INTEGER, \
-                 to_name BLOB, proved_run INTEGER, ctime_ns ANY, \
+                 to_name BLOB, proved_run INTEGER, ctime_ns ANY, file INTEGER, \
                  PRIMARY KEY (directory, name)) WITHOUT ROWID",
             )?;
             self.tables.missing = true;
@@ -109,6 +117,7 @@ impl Recorder {
             let elsewhere = self.find_elsewhere()?;
             self.resolve_each_missing(&elsewhere, say)?;
             self.carry_proofs()?;
+            self.carry_numbers()?;
         }
         if self.early_end.cut_short {
             return Ok(());
@@ -190,6 +199,48 @@ impl Recorder {
         Ok(())
     }
 
+    /// Gives files that moved the number that they had at their former names, so that they are the
+    /// files that they were. A file that was known at its present name before keeps its own.
+    fn carry_numbers(&mut self) -> Result<(), DbError> {
+        let mut after = (i64::MIN, Vec::new());
+        while self.mode.writes {
+            let page = page_of_numbers(&self.catalogue.db, &after)?;
+            let Some((directory, name, _)) = page.last() else { break };
+            after = (*directory, name.clone());
+            for (directory, name, number) in page {
+                let db = &self.catalogue.db;
+                // An interrupted search leaves the old one.
+                let is_free = !writes::has_file(db, number)?;
+                if is_free && writes::file_at(db, directory, &name)?.is_some_and(|it| it > number) {
+                    self.renumber(directory, &name, number)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a file and its events another number. The seal of its slice changes by its own alone.
+    fn renumber(&mut self, directory: i64, name: &[u8], number: i64) -> Result<(), DbError> {
+        let db = &self.catalogue.db;
+        let row = row_at(db, directory, name)?;
+        let row = row.ok_or_else(|| DbError::damaged("a name without a file"))?;
+        let (slice, _) = slice_with(db, directory, name)?
+            .ok_or_else(|| DbError::damaged("a file is in no slice"))?;
+        let renumbered = FileRow { file: number, ..row.clone() };
+        let slice = slice.with_changed(directory, &row, &renumbered, &mut self.buffer);
+        slice.put(db, directory)?;
+        let former = row.file;
+        let row = UpdatedRow { came: Came::InPlaceOf(former), ..UpdatedRow::as_was(renumbered, 0) };
+        writes::put_file(db, directory, &row)?;
+        let mut statement = db.prepare_cached(&select_events("file = ?"))?;
+        let mut rows = statement.query((former,))?;
+        while let Some(event) = rows.next()? {
+            read_event(event, |event| NewEvent { file: number, ..event.clone() }.put(db))??;
+        }
+        db.prepare_cached("DELETE FROM events WHERE file = ?")?.execute((former,))?;
+        Ok(())
+    }
+
     /// Settles the missing files that are in the same slice as the first. Returns how many.
     fn resolve_missing_in_slice(
         &mut self,
@@ -261,8 +312,7 @@ impl Recorder {
         let to = arrival.path;
         let (standing, to_bytes) = (FileState::Fine, Some(to.as_bytes()));
         self.write_event(
-            *directory,
-            &row.name,
+            (*directory, &row.name, row.file),
             FileHistoryEvent::MovedTo,
             standing,
             Some(tag),
@@ -270,9 +320,9 @@ impl Recorder {
         )?;
         let (there, name_there) = (arrival.directory, arrival.name.as_slice());
         let came = Some(path.as_bytes());
+        let file_there = if self.mode.writes { self.file_at(there, name_there)? } else { 0 };
         self.write_event(
-            there,
-            name_there,
+            (there, name_there, file_there),
             FileHistoryEvent::MovedFrom,
             arrival.standing,
             None,
@@ -297,7 +347,7 @@ impl Recorder {
         self.delete_unjudged_event(directory, &row.known)?;
         let DisplacedFile { seen, is_known } = here;
         let path = place.path.clone();
-        let settled = match is_known {
+        let mut settled = match is_known {
             true => self.overwrite(place, row, &seen, paths, say)?,
             false => {
                 let MissingPlace { path, slice_run, .. } = place;
@@ -305,7 +355,7 @@ impl Recorder {
             }
         };
         if self.mode.writes && settled.known.record.tag == seen.record.tag {
-            self.keep_belongings_at(directory, &path)?;
+            self.keep_belongings_at(&path, &mut settled);
         }
         Ok(settled)
     }
@@ -325,8 +375,7 @@ impl Recorder {
             let accepted = self.mode.accepts || self.record.kind().is_some_and(VerbKind::accepts);
             let standing = if accepted { FileState::Fine } else { FileState::Missing };
             self.write_event(
-                directory,
-                &row.known.name,
+                (directory, &row.known.name, row.known.file),
                 FileHistoryEvent::Overwritten,
                 standing,
                 tag,
@@ -336,7 +385,8 @@ impl Recorder {
                 self.report(say, Finding::Overwritten { path, tag, accepted });
             }
         }
-        self.insert_file(directory, &row.known.name, seen)
+        let came = Came::InPlaceOf(row.known.file);
+        Ok(UpdatedRow { came, ..self.insert_file(directory, &row.known.name, seen)? })
     }
 
     /// Settles one missing file. `None` if its row is removed.
@@ -372,8 +422,7 @@ impl Recorder {
         let (tag, name) = (record.tag, row.known.name.clone());
         if let (Some(to), Some(tag)) = (elsewhere.get(&path), tag) {
             self.write_event(
-                directory,
-                &name,
+                (directory, &name, row.known.file),
                 FileHistoryEvent::Dropped,
                 FileState::Fine,
                 Some(tag),
@@ -385,8 +434,7 @@ impl Recorder {
         self.report(say, Finding::Missing { path, tag, instead, known, accepted });
         if accepted {
             self.write_event(
-                directory,
-                &name,
+                (directory, &name, row.known.file),
                 FileHistoryEvent::Dropped,
                 FileState::Missing,
                 tag,
@@ -400,8 +448,7 @@ impl Recorder {
             row.known.record.standing = FileState::Missing;
             row.dirty = true;
             self.write_event(
-                directory,
-                &name,
+                (directory, &name, row.known.file),
                 FileHistoryEvent::Missing,
                 FileState::Missing,
                 None,
@@ -429,6 +476,12 @@ impl Recorder {
         Ok(())
     }
 
+    /// Returns the number of the file of a name.
+    pub(super) fn file_at(&self, directory: i64, name: &[u8]) -> Result<i64, DbError> {
+        let file = writes::file_at(&self.catalogue.db, directory, name)?;
+        file.ok_or_else(|| DbError::damaged("a name without a file"))
+    }
+
     fn remove_missing(&mut self, directory: i64, name: &[u8]) -> Result<(), DbError> {
         if self.mode.writes {
             writes::remove_entry(&self.catalogue.db, directory, name)?;
@@ -441,9 +494,9 @@ impl Recorder {
 fn page_of_proofs(db: &Connection) -> Result<Vec<MovedProof>, DbError> {
     let mut statement = db.prepare_cached(
         "SELECT n.directory, n.name, m.proved_run, m.ctime_ns FROM temp.missing AS m \
-         CROSS JOIN entries AS n ON n.directory = m.to_directory AND n.name = m.to_name \
+         CROSS JOIN known_files AS n ON n.directory = m.to_directory AND n.name = m.to_name \
          WHERE m.proved_run > 0 AND n.proved_run = 0 \
-         AND NOT (proves(n.standing) OR is_missing(n.standing)) \
+         AND NOT (proves(n.state) OR is_missing(n.state)) \
          ORDER BY n.directory, n.name LIMIT ?",
     )?;
     let mut rows = statement.query((PAGE_LEN,))?;
@@ -455,6 +508,26 @@ fn page_of_proofs(db: &Connection) -> Result<Vec<MovedProof>, DbError> {
             run: column::integer(row, 2)?,
             ctime: column::moment(row, 3)?,
         });
+    }
+    Ok(page)
+}
+
+/// A present name of a file that moved, and the number that it had.
+type MovedNumber = (i64, Vec<u8>, i64);
+
+/// Returns the present names of files that moved, in order, each with the least of the numbers that
+/// the file had.
+fn page_of_numbers(db: &Connection, after: &(i64, Vec<u8>)) -> Result<Vec<MovedNumber>, DbError> {
+    let mut statement = db.prepare_cached(
+        "SELECT to_directory, to_name, min(file) FROM temp.missing \
+         WHERE (to_directory, to_name) > (?, ?) GROUP BY to_directory, to_name \
+         ORDER BY to_directory, to_name LIMIT ?",
+    )?;
+    let mut rows = statement.query((after.0, after.1.as_slice(), PAGE_LEN))?;
+    let mut page = Vec::new();
+    while let Some(row) = rows.next()? {
+        let name = column::name(row, 1)?.to_vec();
+        page.push((column::integer(row, 0)?, name, column::integer(row, 2)?));
     }
     Ok(page)
 }

@@ -48,45 +48,45 @@ INSERT OR IGNORE INTO temp.arrivals
 SELECT n.digest, n.algorithm, coalesce(n.tag_length, n.length), n.name, n.directory, n.inode,
   n.first_run, {run}, 0
 FROM temp.inode_changes AS d
-CROSS JOIN entries AS n ON n.directory = d.directory AND n.name = d.name
-WHERE NOT is_missing(n.standing) AND n.inode IN (SELECT inode FROM temp.missing)
+CROSS JOIN known_files AS n ON n.directory = d.directory AND n.name = d.name
+WHERE NOT is_missing(n.state) AND n.inode IN (SELECT inode FROM temp.missing)
   AND n.digest IN (SELECT digest FROM temp.missing);
 INSERT OR IGNORE INTO temp.arrivals
 SELECT n.digest, n.algorithm, coalesce(n.tag_length, n.length), n.name, n.directory, n.inode,
-  n.first_run, e.run, proves(n.standing) AND NOT EXISTS (
+  n.first_run, e.run, proves(n.state) AND NOT EXISTS (
     SELECT 1 FROM events AS taken WHERE taken.directory = n.directory AND taken.name = n.name
       AND taken.run >= n.first_run AND taken.what = 'moved from')
-FROM events AS e CROSS JOIN entries AS n ON n.directory = e.directory AND n.name = e.name
-WHERE e.run > (SELECT min(seen_run) FROM temp.missing) AND NOT is_missing(n.standing)
+FROM events AS e CROSS JOIN known_files AS n ON n.directory = e.directory AND n.name = e.name
+WHERE e.run > (SELECT min(seen_run) FROM temp.missing) AND NOT is_missing(n.state)
   AND (e.what = 'new'
     OR e.what IN ('tagged', 'retagged', 'adopted', 'accepted') AND e.digest IS NOT n.digest)
   AND n.digest IN (SELECT digest FROM temp.missing)
 ORDER BY e.run DESC;
 INSERT OR IGNORE INTO temp.arrivals
 SELECT e.digest, e.algorithm, e.tag_length, n.name, n.directory, n.inode, n.first_run, e.run, 0
-FROM events AS e CROSS JOIN entries AS n ON n.directory = e.directory AND n.name = e.name
-WHERE e.run > (SELECT min(seen_run) FROM temp.missing) AND NOT is_missing(n.standing)
+FROM events AS e CROSS JOIN known_files AS n ON n.directory = e.directory AND n.name = e.name
+WHERE e.run > (SELECT min(seen_run) FROM temp.missing) AND NOT is_missing(n.state)
   AND e.what IN ('retagged', 'removed', 'accepted')
   AND e.digest IN (SELECT digest FROM temp.missing)
 ORDER BY e.run DESC;
 INSERT OR IGNORE INTO temp.arrivals
 SELECT n.digest, n.algorithm, coalesce(n.tag_length, n.length), n.name, n.directory, n.inode,
   n.first_run, 0, 0
-FROM entries AS n
-WHERE (SELECT max(first_run) FROM temp.missing) > 1 AND NOT is_missing(n.standing)
+FROM known_files AS n
+WHERE (SELECT max(first_run) FROM temp.missing) > 1 AND NOT is_missing(n.state)
   AND n.inode IN (SELECT inode FROM temp.missing)
   AND n.digest IN (SELECT digest FROM temp.missing);
 INSERT OR IGNORE INTO temp.arrivals
 SELECT was.digest, was.algorithm, coalesce(was.tag_length, was.length), n.name, n.directory,
   n.inode, n.first_run, n.first_run, 0
-FROM entries AS n
+FROM known_files AS n
 CROSS JOIN temp.missing AS m ON m.inode = n.inode AND m.seen_run < n.first_run
-CROSS JOIN entries AS was ON was.directory = m.directory AND was.name = m.name
-WHERE NOT is_missing(n.standing) AND was.digest IS NOT NULL
+CROSS JOIN known_files AS was ON was.directory = m.directory AND was.name = m.name
+WHERE NOT is_missing(n.state) AND was.digest IS NOT NULL
   AND (n.length = was.length AND n.mtime_ns = was.mtime_ns OR {met});
 CREATE TEMP TABLE followed AS
-SELECT n.digest, n.directory, n.name, n.inode, n.first_run FROM entries AS n
-WHERE NOT is_missing(n.standing) AND n.digest IN (SELECT digest FROM temp.missing)
+SELECT n.digest, n.directory, n.name, n.inode, n.first_run FROM known_files AS n
+WHERE NOT is_missing(n.state) AND n.digest IN (SELECT digest FROM temp.missing)
   AND EXISTS (SELECT 1 FROM events AS e WHERE e.directory = n.directory AND e.name = n.name
     AND e.run >= n.first_run AND e.what = 'moved from');
 CREATE INDEX temp.followed_digests ON followed (digest);";
@@ -105,7 +105,7 @@ SELECT n.directory, n.name, n.inode,
   n.inode = ?4 AND (n.entered_run > ?7 OR n.entered_run = 0 AND n.first_run < ?6) AS same,
   n.whole AND n.first_run > ?7 AS copy, n.entered_run,
   ?3 = 0 AND (EXISTS (
-    SELECT 1 FROM entries AS e WHERE e.directory = n.directory AND e.name = n.name
+    SELECT 1 FROM known_files AS e WHERE e.directory = n.directory AND e.name = n.name
       AND e.digest = ?1 AND e.tag_mtime_ns = ?8)
   OR EXISTS (
     SELECT 1 FROM events AS e WHERE e.directory = n.directory AND e.name = n.name
@@ -119,9 +119,9 @@ WHERE n.digest = ?1 AND n.algorithm = ?2 AND n.length = ?3 AND (same OR copy)
       AND other.first_run <= ?7 AND other.seen_run >= ?6)
   AND NOT (?9 AND n.inode = ?4 AND EXISTS (
     SELECT 1 FROM temp.missing AS later
-    CROSS JOIN entries AS e ON e.directory = later.directory AND e.name = later.name
+    CROSS JOIN known_files AS e ON e.directory = later.directory AND e.name = later.name
     WHERE later.inode = ?4 AND later.digest = ?1 AND later.to_directory IS NULL
-      AND later.first_run <= ?7 AND NOT is_missing(e.standing)))
+      AND later.first_run <= ?7 AND NOT is_missing(e.state)))
   AND (n.inode = ?4 OR NOT EXISTS (
     SELECT 1 FROM temp.missing AS other
     WHERE other.inode = n.inode AND other.digest = n.digest
@@ -400,7 +400,7 @@ mod tests {
         let mut recorder = catalogue.recorder(RunScope::default(), &start).unwrap();
         recorder.make_missing().unwrap();
         let many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 9999) \
-            INSERT INTO temp.missing SELECT 1, CAST(i AS BLOB), x'00', i, 1, 1, NULL, NULL, 0, 0 \
+            INSERT INTO temp.missing SELECT 1, CAST(i AS BLOB), x'00', i, 1, 1, NULL, NULL, 0, 0, i \
             FROM n";
         recorder.db().execute_batch(many).unwrap();
         recorder.stop_by(Arc::new(AtomicBool::new(true)));

@@ -8,8 +8,8 @@ use crate::verdict::Verdict;
 use steadfast_manifest::tag::{Tag, TagPlace};
 use steadfast_sys::file::{Ownership, Status, Timestamp};
 
-use super::entry::{FileFacts, FileRecord, SliceSeal, seal};
-use crate::belongings::{Attributes, Belongings};
+use super::entry::{FileFacts, FileRecord, FileRow, RecordedBelongings};
+use crate::belongings::Attributes;
 use crate::file_state::FileState;
 
 /// The observation of one file.
@@ -133,7 +133,7 @@ pub(super) struct FileBatch {
     /// The names, each followed by the attributes of the file.
     names: Vec<u8>,
     seen: Vec<ObservedFile>,
-    /// Whether comparing seals suffices to detect that nothing changed.
+    /// Whether comparing records suffices to detect that nothing changed.
     plain: bool,
     checked: usize,
 }
@@ -162,13 +162,19 @@ impl FileBatch {
         &self.names[seen.name_start as usize..][..usize::from(seen.name_len)]
     }
 
-    /// Returns what belongs to a file, and how many names it has, if that was read.
-    pub(super) fn belongings(&self, seen: &ObservedFile) -> Option<(Belongings, u64)> {
+    /// Returns what belongs to a file, if that was read.
+    pub(super) fn belongings(&self, seen: &ObservedFile) -> Option<RecordedBelongings> {
         let SeenBelongings { ownership, links, attributes_len } = seen.belongings?;
         let start = seen.name_start as usize + usize::from(seen.name_len);
-        let attributes = Attributes::decode(&self.names[start..][..attributes_len]);
-        let mtime = Some(seen.record.facts.mtime);
-        Some((Belongings { ownership, mtime, atime: None, attributes }, links))
+        let attributes = &self.names[start..][..attributes_len];
+        let FileFacts { mtime, ctime, .. } = seen.record.facts;
+        Some(RecordedBelongings {
+            seen_ctime: ctime,
+            mtime,
+            links,
+            ownership,
+            attributes: Attributes::decode(attributes).map(|_| attributes.into()),
+        })
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], &ObservedFile)> {
@@ -229,11 +235,18 @@ impl FileBatch {
         }
     }
 
-    /// Returns the seal of rows that equal the observed files; `None` if comparing seals is not
-    /// enough.
-    pub(super) fn seal(&self, directory: i64, buffer: &mut Vec<u8>) -> Option<SliceSeal> {
-        let sealed = self.iter().map(|(name, seen)| (name, &seen.record));
-        (self.plain || self.is_empty()).then(|| seal(directory, sealed, buffer))
+    /// Returns whether nothing changed: the files are as the rows of their slice, and nothing was
+    /// done to them.
+    pub(super) fn is_as(&self, rows: &[FileRow]) -> bool {
+        let is_same = |((name, seen), row): ((&[u8], &ObservedFile), &FileRow)| {
+            let ctime = seen.record.facts.ctime;
+            row.name == name
+                && row.record == seen.record
+                && row.own.as_ref().is_some_and(|own| own.seen_ctime == ctime)
+        };
+        (self.plain || self.is_empty())
+            && self.len() == rows.len()
+            && self.iter().zip(rows).all(is_same)
     }
 }
 

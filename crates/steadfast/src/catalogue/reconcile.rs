@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::belongings::BatchFolder;
 use super::entry::{FileFacts, FileRecord, FileRow};
 use super::error::DbError;
 use super::file_history_event::FileHistoryEvent;
@@ -12,7 +13,7 @@ use super::observation::{FileBatch, ObservedFile};
 use super::open_dir::OpenDir;
 use super::recorder::Recorder;
 use super::repaired;
-use super::slice::{NameSlice, SLICE_LEN, SLICE_LEN_MAX, UpdatedRow, rows_of};
+use super::slice::{Came, NameSlice, SLICE_LEN, SLICE_LEN_MAX, UpdatedRow, rows_of};
 use super::writes::{self, NewEvent};
 use super::written::{is_written, trace};
 use crate::beneath;
@@ -26,6 +27,9 @@ use steadfast_manifest::tag::Tag;
 use steadfast_manifest::tag::TagPlace;
 use steadfast_sys::file::age_s;
 use steadfast_sys::names::NameBytes as _;
+
+/// What an event is about: a directory, a name in it, and the number of the file.
+pub(super) type EventPlace<'a> = (i64, &'a [u8], i64);
 
 /// The outcome for the tag of a known file.
 struct TagOutcome {
@@ -51,18 +55,18 @@ impl Recorder {
         if level.fresh {
             return self.add(level, batch, say);
         }
-        let slice = &level.slices[level.at];
-        let same = !self.mode.quick
-            && batch.len() as u64 == slice.entries
-            && batch.seal(level.id, &mut self.buffer) == Some(slice.seal);
+        let (slice, next) = (&level.slices[level.at], level.slices.get(level.at + 1));
+        let next = next.map(|next| next.first.as_slice());
+        let rows = rows_of(&self.catalogue.db, level.id, slice, next, &mut self.buffer)?;
         match batch.all_checked() {
-            Some(checked) if same => self.confirm(level, batch, checked),
-            _ => self.reconcile_slice(level, batch, say),
+            Some(checked) if !self.mode.quick && batch.is_as(&rows) => {
+                self.confirm(level, batch, checked)
+            }
+            _ => self.reconcile_slice(level, batch, rows, say),
         }
     }
 
-    /// Settles a slice in which nothing changed. Its rows are compared with the seal first, because
-    /// later runs take tags from them.
+    /// Settles a slice in which nothing changed.
     fn confirm(
         &mut self,
         level: &mut OpenDir,
@@ -70,9 +74,6 @@ impl Recorder {
         checked: bool,
     ) -> Result<(), DbError> {
         let run = self.record.id;
-        let (slice, next) = (&level.slices[level.at], level.slices.get(level.at + 1));
-        let next = next.map(|next| next.first.as_slice());
-        rows_of(&self.catalogue.db, level.id, slice, next, &mut self.buffer)?;
         if !self.mode.writes {
             return Ok(());
         }
@@ -101,8 +102,12 @@ impl Recorder {
         say: &mut Say<'_>,
     ) -> Result<(), DbError> {
         let mut rows = Vec::with_capacity(batch.len());
+        let mut folder = BatchFolder::default();
         for (name, seen) in batch.iter() {
-            rows.extend(self.add_new(level, name, seen, say)?);
+            if let Some(mut row) = self.add_new(level, name, seen, say)? {
+                self.keep_belongings(level, (batch, seen), &mut row, &mut folder);
+                rows.push(row);
+            }
         }
         let Some(head) = rows.first() else { return Ok(()) };
         if !self.mode.writes {
@@ -117,23 +122,24 @@ impl Recorder {
         &mut self,
         level: &mut OpenDir,
         batch: &FileBatch,
+        rows: Vec<FileRow>,
         say: &mut Say<'_>,
     ) -> Result<(), DbError> {
         let slice = level.slices[level.at].clone();
-        let next = level.slices.get(level.at + 1).map(|next| next.first.clone());
-        let rows =
-            rows_of(&self.catalogue.db, level.id, &slice, next.as_deref(), &mut self.buffer)?;
+        let mut folder = BatchFolder::default();
         let mut settled = Vec::with_capacity(rows.len().max(batch.len()));
         let mut known = rows.into_iter().peekable();
         for (name, seen) in batch.iter() {
             while let Some(row) = known.next_if(|row| row.name.as_slice() < name) {
                 settled.push(self.resolve_not_visited(level, row, slice.checked_run, say)?);
             }
-            match known.next_if(|row| row.name.as_slice() == name) {
-                Some(row) => {
-                    settled.push(self.reconcile_row(level, row, slice.checked_run, seen, say)?)
-                }
-                None => settled.extend(self.add_new(level, name, seen, say)?),
+            let row = match known.next_if(|row| row.name.as_slice() == name) {
+                Some(row) => Some(self.reconcile_row(level, row, slice.checked_run, seen, say)?),
+                None => self.add_new(level, name, seen, say)?,
+            };
+            if let Some(mut row) = row {
+                self.keep_belongings(level, (batch, seen), &mut row, &mut folder);
+                settled.push(row);
             }
         }
         for row in known {
@@ -180,30 +186,34 @@ impl Recorder {
         seen: &ObservedFile,
     ) -> Result<UpdatedRow, DbError> {
         let (run, standing) = (self.record.id, seen.record.standing);
+        let place = (directory, name, self.next_file);
+        self.next_file += 1;
         // The first run writes no event: its files were there before.
         if run > 1 {
-            self.write_event(directory, name, FileHistoryEvent::New, standing, None, None)?;
+            self.write_event(place, FileHistoryEvent::New, standing, None, None)?;
         }
         if standing != FileState::Fine {
             let what = FileHistoryEvent::of_state(standing, seen.record.tag.is_some());
-            self.write_event(directory, name, what, standing, None, None)?;
+            self.write_event(place, what, standing, None, None)?;
         }
         let action = seen.action.and_then(FileHistoryEvent::of_action);
         if let (Some(what), Some(before)) = (action, seen.before) {
             // A missing file of that tag may be this one, edited since.
-            self.write_event(directory, name, what, standing, Some(before), None)?;
+            self.write_event(place, what, standing, Some(before), None)?;
         }
-        self.note_refused(directory, name, seen)?;
+        self.note_refused(place, seen)?;
         self.medium.require_if(true);
         let known = FileRow {
+            file: place.2,
             name: name.to_vec(),
             record: seen.record,
             first_run: run,
             checked_run: 0,
             proved_run: 0,
+            own: None,
         };
         let last_checked = if seen.is_checked() { run } else { 0 };
-        Ok(UpdatedRow { known, last_checked, dirty: true })
+        Ok(UpdatedRow { known, last_checked, dirty: true, came: Came::Now })
     }
 
     /// Settles a known file that was observed.
@@ -291,23 +301,18 @@ impl Recorder {
                 _ => FileHistoryEvent::of_state(standing, record.tag.is_some()),
             });
             let before = outcome.what.and(was.tag);
-            self.write_event(directory, &settled.known.name, what, standing, before, None)?;
+            let place = (directory, settled.known.name.as_slice(), settled.known.file);
+            self.write_event(place, what, standing, before, None)?;
         }
+        let place = (directory, settled.known.name.as_slice(), settled.known.file);
         if seen.changed_tag() {
-            self.note_refused(directory, &settled.known.name, seen)?;
+            self.note_refused(place, seen)?;
         }
-        self.note_written(directory, &settled.known.name, &record, seen)?;
+        self.note_written(place, &record, seen)?;
         if let Some(sources) = repaired.filter(|_| standing.proves()) {
             let sources = repaired::to_bytes(&sources);
-            let name = &settled.known.name;
-            self.write_event(
-                directory,
-                name,
-                FileHistoryEvent::Repaired,
-                standing,
-                None,
-                Some(&sources),
-            )?;
+            let what = FileHistoryEvent::Repaired;
+            self.write_event(place, what, standing, None, Some(&sources))?;
         }
         if let (None, Some(tag)) = (was.tag, &record.tag) {
             // A missing file may have moved here and been seen before it had a tag.
@@ -318,24 +323,18 @@ impl Recorder {
     }
 
     /// Notes a file that could not take its tag, so that it has not lost it.
-    fn note_refused(
-        &mut self,
-        directory: i64,
-        name: &[u8],
-        seen: &ObservedFile,
-    ) -> Result<(), DbError> {
+    fn note_refused(&mut self, place: EventPlace<'_>, seen: &ObservedFile) -> Result<(), DbError> {
         if seen.place != TagPlace::Refused || seen.record.tag.is_none() {
             return Ok(());
         }
         let (what, standing) = (FileHistoryEvent::CatalogueOnly, seen.record.standing);
-        self.write_event(directory, name, what, standing, None, None)
+        self.write_event(place, what, standing, None, None)
     }
 
     /// Notes a file whose row keeps another length or time than it has.
     fn note_written(
         &mut self,
-        directory: i64,
-        name: &[u8],
+        place: EventPlace<'_>,
         row: &FileRecord,
         seen: &ObservedFile,
     ) -> Result<(), DbError> {
@@ -345,11 +344,11 @@ impl Recorder {
             return Ok(());
         }
         let Some(trace) = trace(&met) else { return Ok(()) };
-        if is_written(&self.catalogue.db, directory, name, &met)? {
+        if is_written(&self.catalogue.db, place.0, place.1, &met)? {
             return Ok(());
         }
         let (what, trace) = (FileHistoryEvent::Written, Some(trace.as_bytes()));
-        self.write_event(directory, name, what, row.standing, None, trace)
+        self.write_event(place, what, row.standing, None, trace)
     }
 
     /// Returns whether a run of ours replaced the tag and was killed before it recorded that. The
@@ -432,7 +431,7 @@ impl Recorder {
         }
         let db = &self.catalogue.db;
         for row in rows.iter().filter(|row| row.dirty) {
-            writes::put_entry(db, level.id, &row.known)?;
+            writes::put_file(db, level.id, row)?;
         }
         for slice in slices.iter().filter(|slice| Some(*slice) != old.as_ref()) {
             slice.put(db, level.id)?;
@@ -462,7 +461,7 @@ impl Recorder {
         let head_slice = NameSlice::of(level.id, slice.first, &mut head, &mut self.buffer);
         let tail_slice = NameSlice::of(level.id, name.to_vec(), &mut tail, &mut self.buffer);
         for row in head.iter().chain(&tail).filter(|row| row.dirty) {
-            writes::put_entry(db, level.id, &row.known)?;
+            writes::put_file(db, level.id, row)?;
         }
         head_slice.put(db, level.id)?;
         tail_slice.put(db, level.id)?;
@@ -501,8 +500,7 @@ impl Recorder {
     /// Writes an event.
     pub(super) fn write_event(
         &mut self,
-        directory: i64,
-        name: &[u8],
+        (directory, name, file): EventPlace<'_>,
         what: FileHistoryEvent,
         standing: FileState,
         before: Option<Tag>,
@@ -514,7 +512,8 @@ impl Recorder {
         self.counts.events += 1;
         self.record.totals.events += 1;
         let (run, number, at_s) = (self.record.id, self.counts.events, self.now.seconds);
-        let event = NewEvent { directory, name, run, number, at_s, what, standing, before, other };
+        let event =
+            NewEvent { file, directory, name, run, number, at_s, what, standing, before, other };
         event.put(&self.catalogue.db)
     }
 
@@ -528,7 +527,7 @@ impl Recorder {
         let amended = NameSlice::of(directory, slice.first.clone(), &mut rows, &mut self.buffer);
         let db = &self.catalogue.db;
         for row in rows.iter().filter(|row| row.dirty) {
-            writes::put_entry(db, directory, &row.known)?;
+            writes::put_file(db, directory, row)?;
         }
         amended.put(db, directory)?;
         self.account(std::slice::from_ref(slice), &[amended]);

@@ -15,6 +15,7 @@ use steadfast_sys::names::NameBytes as _;
 
 use steadfast_sys::file::Timestamp;
 
+use super::entry::FIRST_FILE;
 use super::error::{CatalogueErrorKind, DbError};
 use super::flushing::VolumeFlush;
 use super::observation::Observation;
@@ -24,7 +25,7 @@ use super::runs::{RunRecord, RunState};
 use super::scope::RunScope;
 use super::slice_cache::SliceCache;
 use super::unlisted;
-use super::{Catalogue, CatalogueError, CataloguedTree, runs, volume, work};
+use super::{Catalogue, CatalogueError, CataloguedTree, runs, volume, work, writes};
 use crate::beneath::Places;
 use crate::event::{FileEvent, Subject};
 use crate::finding::{Finding, Say};
@@ -120,6 +121,8 @@ pub struct Recorder {
     pub(super) now: Timestamp,
     pub(super) before: KnownBefore,
     pub(super) counts: RunCounts,
+    /// The number of the next new file.
+    pub(super) next_file: i64,
     pub(super) descent: Descent,
     pub(super) tables: TemporaryTables,
     /// Rows that no longer change in this run: of files that left their names, or arrived.
@@ -165,6 +168,7 @@ impl Recorder {
         let now = super::seconds(begin.now.seconds);
         let (last, totals) = runs::last(&catalogue.db)?;
         let nothing_whole = !runs::any_whole(&catalogue.db)?;
+        let next_file = if mode.writes { writes::next_file(&catalogue.db)? } else { FIRST_FILE };
         let record = RunRecord {
             id: last + 1,
             verb: begin.verb.name().to_owned(),
@@ -201,6 +205,7 @@ impl Recorder {
                 repairs: Repairs::new(),
             },
             counts: RunCounts::default(),
+            next_file,
             descent: Descent { root_device, ..Descent::default() },
             tables: TemporaryTables::default(),
             rows: SliceCache::default(),

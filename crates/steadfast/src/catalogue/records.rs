@@ -12,14 +12,14 @@ use steadfast_sys::names::NameBytes as _;
 
 use super::column;
 use super::directory::{Paths, ROOT, beneath, down_from};
-use super::entry::{FileFacts, FileRecord, FileRow};
+use super::entry::{FileFacts, FileRecord, FileRow, NO_NUMBER};
 use super::error::DbError;
 use super::history::{KnownFile, former_paths, tag_before, tags_before};
 use super::scope::RunScope;
 use super::slice_cache::{FoundRow, SliceCache, reading};
 use super::volume::TreeVolume;
 use super::written::{LEFT, is_catalogue_only, is_written};
-use super::{Catalogue, CatalogueError};
+use super::{Catalogue, CatalogueError, schema, version2};
 use crate::event::FilePath;
 use crate::evidence::LastProof;
 use crate::file_state::FileState;
@@ -43,8 +43,7 @@ struct ReaderState {
     cache: SliceCache,
     directories: VecDeque<(PathBuf, Option<i64>)>,
     last: Option<(Arc<Path>, Option<i64>)>,
-    /// Whether files can be found by their inodes; `None` until that is asked. Then a temporary
-    /// table is made, which takes one reading of the entries.
+    /// Whether files can be found by their inodes; `None` until that is asked.
     inodes: Option<bool>,
     /// Whether there is a temporary table of the files that came from other names.
     has_followed: bool,
@@ -52,16 +51,11 @@ struct ReaderState {
     has_left: bool,
 }
 
-/// Makes an index of the inodes, which the tables lack.
-const INODES: &str = "CREATE TEMP TABLE inodes (inode INTEGER, directory INTEGER, name BLOB, \
-    PRIMARY KEY (inode, directory, name)) WITHOUT ROWID; \
-    INSERT INTO temp.inodes SELECT inode, directory, name FROM entries;";
-
 /// Collects the whole files that came from other names.
 const FOLLOWED: &str = "CREATE TEMP TABLE followed AS \
     SELECT DISTINCT n.digest, n.directory, n.name FROM events AS e \
-    CROSS JOIN entries AS n ON n.directory = e.directory AND n.name = e.name \
-    WHERE e.what = 'moved from' AND e.run >= n.first_run AND proves(n.standing); \
+    CROSS JOIN known_files AS n ON n.directory = e.directory AND n.name = e.name \
+    WHERE e.what = 'moved from' AND e.run >= n.first_run AND proves(n.state); \
     CREATE INDEX temp.followed_digests ON followed (digest);";
 
 impl CatalogueReader {
@@ -294,7 +288,8 @@ impl ReaderState {
         // Nothing is known of its last proof.
         let record = FileRecord { facts: status.into(), tag, standing: FileState::Missing };
         let name = name.to_vec();
-        let known = FileRow { name, record, first_run: 0, checked_run: 0, proved_run: 0 };
+        let (file, first_run, checked_run, proved_run) = (NO_NUMBER, 0, 0, 0);
+        let known = FileRow { file, name, record, first_run, checked_run, proved_run, own: None };
         Ok(Some(FoundRow { known, slice_run: 0 }))
     }
 
@@ -332,8 +327,8 @@ impl ReaderState {
             Some(can_find) => can_find,
             None => {
                 let keeps = TreeVolume::load(db)?.keeps_inodes();
-                if keeps {
-                    db.execute_batch(INODES)?;
+                if keeps && schema::is_version_2(db)? {
+                    version2::index_inodes(db)?;
                 }
                 *inodes.insert(keeps)
             }
@@ -341,7 +336,7 @@ impl ReaderState {
         if !can_find {
             return Ok(None);
         }
-        let sql = "SELECT directory, name FROM temp.inodes WHERE inode = ?";
+        let sql = "SELECT directory, name FROM known_inodes WHERE inode = ?";
         let mut statement = db.prepare_cached(sql)?;
         let mut rows = statement.query((inode.cast_signed(),))?;
         while let Some(row) = rows.next()? {

@@ -1,9 +1,10 @@
 //! The tables of a catalogue, and connections to them.
 //!
 //! Takes the folder of a database; returns a connection to tables of this version, after a
-//! migration if they were older. `docs/formats/catalogue.md` specifies the columns and is
+//! conversion if they were older. A reader gets those of version 2 as they are, through views. `docs/formats/catalogue.md` specifies the columns and is
 //! authoritative.
 
+use std::fmt;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
@@ -14,151 +15,61 @@ use steadfast_sys::sqlite::HeldDatabase;
 
 use super::error::{CatalogueErrorKind, DbError};
 use super::home::Home;
-use super::work;
+use super::tables::{MINORS, SHARED, TABLES, VIEWS};
+use super::{version2, work};
 use crate::file_state::FileState;
 use crate::tree_folder::DRAFT;
 
-/// The version of the tables, kept as `user_version`.
-pub(super) const VERSION: i64 = 2;
+/// The version of the tables.
+pub(super) const VERSION: TablesVersion =
+    TablesVersion { major: 3, minor: MINORS.len() as i64 - 1 };
+
+/// The version of a catalogue's tables, kept as `user_version`: a hundred times the minor number,
+/// and the version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct TablesVersion {
+    pub(super) major: i64,
+    pub(super) minor: i64,
+}
+
+impl TablesVersion {
+    const TWO: TablesVersion = TablesVersion { major: 2, minor: 0 };
+
+    fn of(db: &Connection) -> Result<TablesVersion, DbError> {
+        let number: i64 = db.query_row("PRAGMA user_version", (), |row| row.get(0))?;
+        Ok(TablesVersion { major: number % 100, minor: number / 100 })
+    }
+
+    fn number(self) -> i64 {
+        100 * self.minor + self.major
+    }
+
+    /// Returns the statements that make its tables.
+    fn tables(self) -> impl Iterator<Item = &'static str> {
+        let minors = usize::try_from(self.minor).map_or(0, |minor| minor + 1);
+        let of_two = if self.major == 2 { version2::TABLES } else { &[] };
+        let own = if self.major == 2 { &[] } else { &MINORS[..minors.min(MINORS.len())] };
+        of_two.iter().copied().chain(own.iter().flat_map(|tables| tables.iter().copied()))
+    }
+}
+
+impl fmt::Display for TablesVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
 
 /// Marks the file as a catalogue, for `file(1)` and for ourselves: "STDF".
 pub(super) const APPLICATION_ID: i64 = 0x5354_4446;
 
-/// The tables of version 1. SQLite stores this text, and it is compared on opening.
-const TABLES_1: &[&str] = &[
-    "CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID",
-    "CREATE TABLE directories (
-  id INTEGER PRIMARY KEY,
-  parent INTEGER NOT NULL,
-  name BLOB NOT NULL,
-  mounted INTEGER NOT NULL,
-  sum INTEGER NOT NULL,
-  UNIQUE (parent, name)
-) STRICT",
-    "CREATE TABLE slices (
-  directory INTEGER NOT NULL,
-  first BLOB NOT NULL,
-  entries INTEGER NOT NULL,
-  tagged INTEGER NOT NULL,
-  bytes INTEGER NOT NULL,
-  apart INTEGER NOT NULL,
-  checked_run INTEGER NOT NULL,
-  marks INTEGER NOT NULL,
-  seal BLOB NOT NULL,
-  sum INTEGER NOT NULL,
-  PRIMARY KEY (directory, first)
-) STRICT, WITHOUT ROWID",
-    "CREATE TABLE entries (
-  directory INTEGER NOT NULL,
-  name BLOB NOT NULL,
-  length INTEGER NOT NULL,
-  mtime_ns ANY NOT NULL,
-  ctime_ns ANY NOT NULL,
-  inode INTEGER NOT NULL,
-  algorithm TEXT,
-  digest BLOB,
-  tagged_s INTEGER,
-  tag_length INTEGER,
-  tag_mtime_ns ANY,
-  standing INTEGER NOT NULL,
-  first_run INTEGER NOT NULL,
-  checked_run INTEGER NOT NULL,
-  proved_run INTEGER NOT NULL,
-  PRIMARY KEY (directory, name)
-) STRICT, WITHOUT ROWID",
-    "CREATE TABLE runs (
-  id INTEGER PRIMARY KEY,
-  verb TEXT NOT NULL,
-  version TEXT NOT NULL,
-  read_from TEXT NOT NULL,
-  backend TEXT NOT NULL,
-  started_s INTEGER NOT NULL,
-  latest_s INTEGER NOT NULL,
-  state INTEGER NOT NULL,
-  files INTEGER NOT NULL,
-  bytes INTEGER NOT NULL,
-  all_directories INTEGER NOT NULL,
-  all_slices INTEGER NOT NULL,
-  all_entries INTEGER NOT NULL,
-  all_coverage INTEGER NOT NULL,
-  all_events INTEGER NOT NULL,
-  sum INTEGER NOT NULL
-) STRICT",
-    "CREATE TABLE counts (
-  run INTEGER NOT NULL,
-  what TEXT NOT NULL,
-  count INTEGER NOT NULL,
-  PRIMARY KEY (run, what)
-) STRICT, WITHOUT ROWID",
-    "CREATE TABLE coverage (
-  directory INTEGER NOT NULL,
-  run INTEGER NOT NULL,
-  first BLOB NOT NULL,
-  last BLOB,
-  beneath INTEGER NOT NULL,
-  sum INTEGER NOT NULL,
-  PRIMARY KEY (directory, run, first)
-) STRICT, WITHOUT ROWID",
-    "CREATE TABLE events (
-  directory INTEGER NOT NULL,
-  name BLOB NOT NULL,
-  run INTEGER NOT NULL,
-  number INTEGER NOT NULL,
-  at_s INTEGER NOT NULL,
-  what TEXT NOT NULL,
-  standing INTEGER NOT NULL,
-  algorithm TEXT,
-  digest BLOB,
-  tagged_s INTEGER,
-  tag_length INTEGER,
-  tag_mtime_ns ANY,
-  other BLOB,
-  sum INTEGER NOT NULL,
-  PRIMARY KEY (directory, name, run, number)
-) STRICT, WITHOUT ROWID",
-    "CREATE INDEX events_by_run ON events (run, what)",
-    "CREATE VIEW paths (directory, path) AS
-WITH RECURSIVE chain (id, path) AS (
-  SELECT id, '' FROM directories WHERE parent = 0
-  UNION ALL
-  SELECT d.id, chain.path || CAST(d.name AS TEXT) || '/'
-  FROM directories AS d JOIN chain ON d.parent = chain.id
-)
-SELECT id, path FROM chain",
-];
-
-/// The tables that version 2 adds. Their rows are not known until a run sees the files.
-const TABLES_2: &[&str] = &["CREATE TABLE belongings (
-  directory INTEGER NOT NULL,
-  name BLOB NOT NULL,
-  ctime_ns ANY NOT NULL,
-  mtime_ns ANY NOT NULL,
-  links INTEGER NOT NULL,
-  mode INTEGER NOT NULL,
-  uid INTEGER NOT NULL,
-  gid INTEGER NOT NULL,
-  attributes BLOB,
-  sum INTEGER NOT NULL,
-  PRIMARY KEY (directory, name)
-) STRICT, WITHOUT ROWID"];
-
-/// Migrations from one version of the tables to the next: statements, by the version that they
-/// migrate.
-const MIGRATIONS: &[(i64, &[&str])] = &[(1, TABLES_2)];
-
-/// Returns the tables of a version.
-pub(super) fn tables(version: i64) -> impl Iterator<Item = &'static str> {
-    let later = if version < 2 { &[] } else { TABLES_2 };
-    TABLES_1.iter().chain(later).copied()
+/// Returns the statements that make the tables of this version.
+pub(super) fn tables() -> impl Iterator<Item = &'static str> {
+    VERSION.tables()
 }
 
-/// Says whether a catalogue has the table of version 2.
-pub(super) fn has_belongings(db: &Connection) -> Result<bool, DbError> {
-    Ok(version_of(db)? >= 2)
-}
-
-fn version_of(db: &Connection) -> Result<i64, DbError> {
-    Ok(db.query_row("PRAGMA user_version", (), |row| row.get(0))?)
+/// Returns whether a catalogue is of version 2, which a reader reads as it is.
+pub(super) fn is_version_2(db: &Connection) -> Result<bool, DbError> {
+    Ok(TablesVersion::of(db)? == TablesVersion::TWO)
 }
 
 /// How long to wait for a lock that is held briefly.
@@ -246,6 +157,10 @@ pub(super) fn connect(home: &Home, access: Access) -> Result<(Connection, HeldDa
     if matches!(access, Access::Create | Access::Write) {
         prepare_to_write(&db)?;
     }
+    match is_version_2(&db)? {
+        true => version2::make_views(&db)?,
+        false => db.execute_batch(VIEWS)?,
+    }
     Ok((db, held))
 }
 
@@ -271,7 +186,7 @@ fn bound(db: &mut Connection, access: Access) -> Result<(), DbError> {
     ))?)
 }
 
-/// Lets statements ask what a state means, by its number in a row.
+/// Lets statements ask what a state means, by its name in a row, and name that of version 2.
 fn name_states(db: &Connection) -> Result<(), DbError> {
     let flags = FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_DIRECTONLY;
     type Question = fn(FileState) -> bool;
@@ -280,11 +195,14 @@ fn name_states(db: &Connection) -> Result<(), DbError> {
     let proves: Question = FileState::proves;
     for (name, question) in [("proves", proves), ("is_missing", is_missing), ("is_bad", is_bad)] {
         db.create_scalar_function(name, 1, flags, move |row| {
-            let state = usize::try_from(row.get::<i64>(0)?).ok();
-            Ok(state.and_then(|at| FileState::ALL.get(at)).copied().is_some_and(question))
+            let name = row.get_raw(0).as_str().ok();
+            Ok(name.and_then(|name| name.parse().ok()).is_some_and(question))
         })?;
     }
-    Ok(())
+    Ok(db.create_scalar_function("state_name", 1, flags, |row| {
+        let at = usize::try_from(row.get::<i64>(0)?).ok();
+        Ok(at.and_then(|at| FileState::ALL.get(at)).map(|state| state.name()))
+    })?)
 }
 
 fn prepare_to_write(db: &Connection) -> Result<(), DbError> {
@@ -332,13 +250,13 @@ fn recognise(db: &Connection) -> Result<(), DbError> {
     if pragma("application_id")? != APPLICATION_ID {
         return Err(DbError::damaged("it does not begin as a catalogue begins"));
     }
-    let version = pragma("user_version")?;
+    let version = TablesVersion::of(db)?;
     if version > VERSION {
         let message =
             format!("the catalogue has version {version}; this program knows version {VERSION}");
         return Err(DbError::new(CatalogueErrorKind::Newer, message));
     }
-    if version < 1 {
+    if version < TablesVersion::TWO || version.major == 2 && version.minor > 0 {
         return Err(DbError::damaged(format_args!("its version is {version}")));
     }
     Ok(())
@@ -349,25 +267,32 @@ fn create(db: &Connection) -> Result<(), DbError> {
     db.execute_batch("PRAGMA page_size = 4096; PRAGMA journal_mode = MEMORY;")?;
     db.execute_batch("PRAGMA journal_mode = WAL;")?;
     let mut script = String::from("BEGIN IMMEDIATE;\n");
-    for table in tables(VERSION) {
+    for table in tables() {
         script.push_str(table);
         script.push_str(";\n");
     }
     script.push_str(&format!("PRAGMA application_id = {APPLICATION_ID};\n"));
-    script.push_str(&format!("PRAGMA user_version = {VERSION};\nCOMMIT;"));
+    script.push_str(&format!("PRAGMA user_version = {};\nCOMMIT;", VERSION.number()));
     Ok(db.execute_batch(&script)?)
 }
 
-/// Migrates tables of an earlier version, one version at a time, each in one transaction.
+/// Converts version 2, and adds the tables of later minor numbers, each in one transaction.
 fn bring_up(db: &Connection) -> Result<(), DbError> {
-    for (from, statements) in MIGRATIONS {
-        if version_of(db)? == *from {
-            let next = from + 1;
-            let script = statements.join(";\n");
-            db.execute_batch(&format!(
-                "BEGIN IMMEDIATE;\n{script};\nPRAGMA user_version = {next};\nCOMMIT;"
-            ))?;
-        }
+    let version = TablesVersion::of(db)?;
+    if version == TablesVersion::TWO {
+        version2::make_views(db)?;
+        let first = TablesVersion { major: VERSION.major, minor: 0 };
+        let finish = format!("PRAGMA user_version = {}", first.number());
+        version2::convert(db, &TABLES[SHARED..], &finish)?;
+    }
+    for minor in TablesVersion::of(db)?.minor + 1..=VERSION.minor {
+        let tables = usize::try_from(minor).ok().and_then(|minor| MINORS.get(minor));
+        let (tables, number) =
+            (tables.copied().unwrap_or_default(), TablesVersion { minor, ..VERSION }.number());
+        let script = tables.join(";\n");
+        db.execute_batch(&format!(
+            "BEGIN IMMEDIATE;\n{script};\nPRAGMA user_version = {number};\nCOMMIT;"
+        ))?;
     }
     Ok(())
 }
@@ -377,7 +302,7 @@ fn bring_up(db: &Connection) -> Result<(), DbError> {
 /// Otherwise a trigger or an additional index in a planted file would be executed on writing.
 fn ensure_tables(db: &Connection) -> Result<(), DbError> {
     let own = Connection::open_in_memory()?;
-    tables(version_of(db)?).try_for_each(|table| own.execute_batch(table))?;
+    TablesVersion::of(db)?.tables().try_for_each(|table| own.execute_batch(table))?;
     if objects(db)? != objects(&own)? {
         return Err(DbError::damaged("its tables are not those that this program makes"));
     }
@@ -395,14 +320,4 @@ fn objects(db: &Connection) -> Result<Vec<[Option<String>; 4]>, DbError> {
     let row = |row: &Row<'_>| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]);
     let objects = statement.query_map((), row)?.collect::<Result<_, _>>()?;
     Ok(objects)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn versions_follow_one_another() {
-        assert!(MIGRATIONS.iter().map(|(from, _)| *from).eq(1..VERSION));
-    }
 }

@@ -8,8 +8,9 @@
 use rusqlite::{Connection, Row};
 
 use super::column;
-use super::entry::{COLUMNS, FileRecord, FileRow, RowSum, SEAL_LEN, SliceSeal, marks, seal};
+use super::entry::{COLUMNS, FileRecord, FileRow, NO_NUMBER, RowSum, SEAL_LEN, SliceSeal, seal};
 use super::error::DbError;
+use super::seal2;
 use crate::file_state::FileState;
 
 /// Files in a new slice.
@@ -34,20 +35,25 @@ pub(super) struct NameSlice {
     pub(super) apart: u64,
     /// The last run that judged all its tagged files; if they differ, the earliest.
     pub(super) checked_run: i64,
-    pub(super) marks: u32,
     pub(super) seal: SliceSeal,
+    /// In version 2, the check value over the runs of its files.
+    pub(super) marks: Option<u32>,
 }
 
 const SLICE_COLUMNS: &str =
-    "directory, first, entries, tagged, bytes, apart, checked_run, marks, seal, sum";
+    "directory, first, entries, tagged, bytes, apart, checked_run, seal, sum, marks";
 
 impl NameSlice {
     /// Reads [`SLICE_COLUMNS`]; the directory comes first.
     fn read(row: &Row<'_>) -> Result<(i64, NameSlice), DbError> {
         let directory = column::integer(row, 0)?;
         let first = column::bytes(row, 1, column::NAME_LEN_MAX)?.to_vec();
-        let marks = column::integer(row, 7)?;
-        let seal = column::bytes(row, 8, SEAL_LEN)?;
+        let seal = column::bytes(row, 7, SEAL_LEN)?;
+        let marks = match column::is_null(row, 9)? {
+            true => None,
+            false => Some(column::integer(row, 9)?),
+        };
+        let marks = marks.map(u32::try_from).transpose();
         let slice = NameSlice {
             first,
             entries: column::count(row, 2)?,
@@ -55,10 +61,10 @@ impl NameSlice {
             bytes: column::unsigned(row, 4)?,
             apart: column::count(row, 5)?,
             checked_run: column::integer(row, 6)?,
-            marks: u32::try_from(marks).map_err(|_| DbError::damaged("a check value too large"))?,
             seal: seal.try_into().map_err(|_| DbError::damaged("a seal cut short"))?,
+            marks: marks.map_err(|_| DbError::damaged("a check value too large"))?,
         };
-        slice.sum(directory).ensure(column::integer(row, 9)?, "slices")?;
+        slice.sum(directory).ensure(column::integer(row, 8)?, "slices")?;
         if slice.entries > SLICE_LEN_MAX as u64 {
             return Err(DbError::damaged("a slice that is too long"));
         }
@@ -74,14 +80,14 @@ impl NameSlice {
         let numbers =
             [self.entries, self.tagged, self.bytes, self.apart].map(u64::cast_signed).into_iter();
         let sum = RowSum::of("slices").number(directory).bytes(&self.first);
-        let numbers = numbers.chain([self.checked_run, i64::from(self.marks)]);
+        let numbers = numbers.chain([self.checked_run]).chain(self.marks.map(i64::from));
         numbers.fold(sum, RowSum::number).bytes(&self.seal)
     }
 
     /// Writes the row.
     pub(super) fn put(&self, db: &Connection, directory: i64) -> Result<(), DbError> {
         let mut statement =
-            db.prepare_cached("REPLACE INTO slices VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?;
+            db.prepare_cached("REPLACE INTO slices VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")?;
         statement.execute((
             directory,
             self.first.as_slice(),
@@ -90,7 +96,6 @@ impl NameSlice {
             self.bytes.cast_signed(),
             self.apart.cast_signed(),
             self.checked_run,
-            i64::from(self.marks),
             self.seal.as_slice(),
             self.sum(directory).value(),
         ))?;
@@ -115,8 +120,7 @@ impl NameSlice {
             }
         }
         let (tagged, bytes, apart) = sums(rows.iter().map(|row| &row.known), checked_run);
-        let sealed = rows.iter().map(|row| (row.known.name.as_slice(), &row.known.record));
-        let seal = seal(directory, sealed, buffer);
+        let seal = seal(directory, rows.iter().map(|row| &row.known), buffer);
         NameSlice {
             first,
             entries: rows.len() as u64,
@@ -124,9 +128,24 @@ impl NameSlice {
             bytes,
             apart,
             checked_run,
-            marks: marks(rows.iter().map(|row| &row.known)),
             seal,
+            marks: None,
         }
+    }
+
+    /// Returns the slice after one of its files has another number. What it counts stays.
+    pub(super) fn with_changed(
+        mut self,
+        directory: i64,
+        was: &FileRow,
+        is: &FileRow,
+        buffer: &mut Vec<u8>,
+    ) -> NameSlice {
+        for row in [was, is] {
+            let seal = row.seal(directory, buffer);
+            self.seal.iter_mut().zip(seal).for_each(|(all, one)| *all ^= one);
+        }
+        self
     }
 
     /// Compares rows with their seal.
@@ -140,11 +159,12 @@ impl NameSlice {
         rows: &[FileRow],
         buffer: &mut Vec<u8>,
     ) -> Result<(), DbError> {
-        let sealed = rows.iter().map(|row| (row.name.as_slice(), &row.record));
         let fits = rows.len() as u64 == self.entries
-            && marks(rows.iter()) == self.marks
             && sums(rows.iter(), self.checked_run) == (self.tagged, self.bytes, self.apart)
-            && seal(directory, sealed, buffer) == self.seal;
+            && match self.marks {
+                None => seal(directory, rows.iter(), buffer) == self.seal,
+                Some(marks) => seal2::seal(directory, rows, buffer) == (self.seal, marks),
+            };
         if fits { Ok(()) } else { Err(DbError::damaged("entries do not fit the seal over them")) }
     }
 }
@@ -171,6 +191,18 @@ pub(super) struct UpdatedRow {
     pub(super) last_checked: i64,
     /// Whether it must be written.
     pub(super) dirty: bool,
+    pub(super) came: Came,
+}
+
+/// Since when a file has its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Came {
+    /// It had it before.
+    Before,
+    /// It has it since this run.
+    Now,
+    /// It has it since this run, in place of the file of this number, which is no longer known.
+    InPlaceOf(i64),
 }
 
 impl UpdatedRow {
@@ -184,13 +216,14 @@ impl UpdatedRow {
             Some(_) if known.record.standing != FileState::Missing => known.last_checked(slice_run),
             _ => known.checked_run,
         };
-        UpdatedRow { known, last_checked, dirty: false }
+        UpdatedRow { known, last_checked, dirty: false, came: Came::Before }
     }
 }
 
 /// Reads a directory's slices in order.
 pub(super) fn slices_of(db: &Connection, directory: i64) -> Result<Vec<NameSlice>, DbError> {
-    let sql = format!("SELECT {SLICE_COLUMNS} FROM slices WHERE directory = ? ORDER BY first");
+    let sql =
+        format!("SELECT {SLICE_COLUMNS} FROM known_slices WHERE directory = ? ORDER BY first");
     let mut statement = db.prepare_cached(&sql)?;
     let mut rows = statement.query((directory,))?;
     let mut slices = Vec::new();
@@ -214,7 +247,7 @@ pub(super) fn slice_with(
     name: &[u8],
 ) -> Result<Option<Bounded>, DbError> {
     let sql = format!(
-        "SELECT {SLICE_COLUMNS} FROM slices WHERE directory = ? AND first <= ? \
+        "SELECT {SLICE_COLUMNS} FROM known_slices WHERE directory = ? AND first <= ? \
          ORDER BY first DESC LIMIT 1"
     );
     let mut statement = db.prepare_cached(&sql)?;
@@ -233,7 +266,7 @@ pub(super) fn next_first(
     first: &[u8],
 ) -> Result<Option<Vec<u8>>, DbError> {
     let mut statement = db.prepare_cached(
-        "SELECT first FROM slices WHERE directory = ? AND first > ? ORDER BY first LIMIT 1",
+        "SELECT first FROM known_slices WHERE directory = ? AND first > ? ORDER BY first LIMIT 1",
     )?;
     let mut rows = statement.query((directory, first))?;
     let Some(row) = rows.next()? else { return Ok(None) };
@@ -247,7 +280,7 @@ pub(super) fn slices_after(
     limit: usize,
 ) -> Result<Vec<(i64, NameSlice)>, DbError> {
     let sql = format!(
-        "SELECT {SLICE_COLUMNS} FROM slices WHERE (directory, first) > (?, ?) \
+        "SELECT {SLICE_COLUMNS} FROM known_slices WHERE (directory, first) > (?, ?) \
          ORDER BY directory, first LIMIT ?"
     );
     let (directory, first) = after.unwrap_or((i64::MIN, b""));
@@ -258,6 +291,18 @@ pub(super) fn slices_after(
         slices.push(NameSlice::read(row)?);
     }
     Ok(slices)
+}
+
+/// Reads the row of a name, which has a check value of its own.
+pub(super) fn row_at(
+    db: &Connection,
+    directory: i64,
+    name: &[u8],
+) -> Result<Option<FileRow>, DbError> {
+    let sql = format!("SELECT {COLUMNS} FROM known_files WHERE directory = ? AND name = ?");
+    let mut statement = db.prepare_cached(&sql)?;
+    let mut rows = statement.query((directory, name))?;
+    rows.next()?.map(FileRow::read).transpose()
 }
 
 /// Reads the rows of a slice up to `next`, and compares them with its seal.
@@ -271,13 +316,18 @@ pub(super) fn rows_of(
     let bounds = if next.is_some() { "name >= ?2 AND name < ?3" } else { "name >= ?2" };
     let limit = slice.entries as i64 + 1;
     let sql = format!(
-        "SELECT {COLUMNS} FROM entries WHERE directory = ?1 AND {bounds} ORDER BY name LIMIT ?4"
+        "SELECT {COLUMNS} FROM known_files WHERE directory = ?1 AND {bounds} ORDER BY name LIMIT ?4"
     );
     let mut statement = db.prepare_cached(&sql)?;
     let mut found = statement.query((directory, slice.first.as_slice(), next, limit))?;
     let mut rows = Vec::with_capacity(slice.entries as usize);
     while let Some(row) = found.next()? {
-        rows.push(FileRow::read(row)?);
+        let file = FileRow::read(row)?;
+        if let Some(own) = file.own.as_ref().filter(|_| file.file == NO_NUMBER) {
+            own.sum_of_place(directory, &file.name)
+                .ensure(column::integer(row, 22)?, "belongings")?;
+        }
+        rows.push(file);
     }
     slice.ensure(directory, &rows, buffer)?;
     Ok(rows)

@@ -82,7 +82,7 @@ pub(super) fn is_unmounted(
         presence => return Ok(presence.is_lost()),
     }
     let mut statement = db.prepare_cached(
-        "SELECT * FROM (SELECT name FROM entries WHERE directory = ?1 LIMIT ?2) UNION ALL \
+        "SELECT * FROM (SELECT name FROM known_files WHERE directory = ?1 LIMIT ?2) UNION ALL \
          SELECT * FROM (SELECT name FROM directories WHERE parent = ?1 LIMIT ?2)",
     )?;
     let mut rows = statement.query((directory.id, SAMPLE_LEN))?;

@@ -10,7 +10,7 @@ use super::error::DbError;
 use super::history::{read_event, select_events};
 use super::slice::{next_first, rows_of, slices_after};
 use super::slice_cache::reading;
-use super::{Catalogue, CatalogueError, runs};
+use super::{Catalogue, CatalogueError, belongings, runs};
 
 /// The most problems that are listed.
 const PROBLEMS_MAX: usize = 100;
@@ -54,7 +54,7 @@ impl Catalogue {
     /// If it cannot be read at all. Damage is among the problems instead.
     pub fn verify(&self) -> Result<CatalogueVerification, CatalogueError> {
         let mut verification = CatalogueVerification::default();
-        let parts = [pages, directories, entries, events, records];
+        let parts = [pages, directories, folders, entries, events, records];
         let looked = reading(&self.db, || {
             for part in parts {
                 match part(&self.db, &mut verification) {
@@ -99,6 +99,10 @@ fn directories(db: &Connection, verification: &mut CatalogueVerification) -> Res
     Ok(())
 }
 
+fn folders(db: &Connection, _: &mut CatalogueVerification) -> Result<(), DbError> {
+    belongings::each_folder(db, |_, _| Ok(()))
+}
+
 fn entries(db: &Connection, verification: &mut CatalogueVerification) -> Result<(), DbError> {
     let mut buffer = Vec::new();
     let mut after: Option<(i64, Vec<u8>)> = None;
@@ -117,7 +121,7 @@ fn entries(db: &Connection, verification: &mut CatalogueVerification) -> Result<
         let Some((id, slice)) = page.into_iter().last() else { break };
         after = Some((id, slice.first));
     }
-    let known: i64 = db.query_row("SELECT count(1) FROM entries", (), |row| row.get(0))?;
+    let known: i64 = db.query_row("SELECT count(1) FROM known_files", (), |row| row.get(0))?;
     if verification.is_sound() && known.cast_unsigned() != verification.entries {
         return Err(DbError::damaged("some files are in no slice"));
     }

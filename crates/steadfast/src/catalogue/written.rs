@@ -30,15 +30,15 @@ SELECT e.directory, e.name, e.run, e.number, e.digest, e.tag_length AS length,
 FROM events AS e WHERE e.what = 'overwritten' AND e.digest IS NOT NULL
 UNION ALL
 SELECT n.directory, n.name, 0, 0, n.digest, coalesce(n.tag_length, n.length), n.tag_mtime_ns
-FROM entries AS n
-WHERE NOT (proves(n.standing) OR is_missing(n.standing))
+FROM known_files AS n
+WHERE NOT (proves(n.state) OR is_missing(n.state))
   AND n.digest IS NOT NULL AND n.tag_mtime_ns IS NOT NULL
 UNION ALL
 SELECT n.directory, n.name, 0, 0, n.digest, coalesce(n.tag_length, n.length),
   coalesce(n.tag_mtime_ns, n.mtime_ns)
 FROM events AS met
-CROSS JOIN entries AS n ON n.directory = met.directory AND n.name = met.name
-WHERE met.what = 'written' AND proves(n.standing) AND n.digest IS NOT NULL
+CROSS JOIN known_files AS n ON n.directory = met.directory AND n.name = met.name
+WHERE met.what = 'written' AND proves(n.state) AND n.digest IS NOT NULL
   AND instr(met.other, CAST(printf('%d ', n.inode) AS BLOB)) = 1
   AND met.other <> CAST(printf('%d %d %d', n.inode, n.length, n.mtime_ns) AS BLOB)";
 

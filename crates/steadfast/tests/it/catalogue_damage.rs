@@ -157,17 +157,22 @@ fn shell(file: &Path, statements: &str) -> bool {
 #[test]
 fn planted_rows_and_tables_are_refused() {
     let cases = [
-        "CREATE TRIGGER t AFTER UPDATE ON slices BEGIN DELETE FROM entries; END",
+        "CREATE TRIGGER t AFTER UPDATE ON slices BEGIN DELETE FROM files; END",
         "CREATE TABLE more (a)",
         "DROP TABLE coverage",
-        "UPDATE entries SET digest = x'00' WHERE digest IS NOT NULL",
-        "UPDATE entries SET algorithm = 'md4'",
-        "UPDATE entries SET standing = 77",
-        "UPDATE entries SET mtime_ns = x'ff'",
-        "UPDATE entries SET tagged_s = tagged_s + 1",
-        "UPDATE entries SET proved_run = 2",
-        "UPDATE entries SET name = x'612f62' WHERE name = CAST('f09' AS BLOB)",
-        "DELETE FROM entries WHERE name = CAST('f09' AS BLOB)",
+        "UPDATE files SET digest = x'00' WHERE digest IS NOT NULL",
+        "UPDATE files SET algorithm = 'md4'",
+        "UPDATE files SET state = 'well'",
+        "UPDATE files SET state = 'touched'",
+        "UPDATE files SET mtime_ns = x'ff'",
+        "UPDATE files SET tagged_s = tagged_s + 1",
+        "UPDATE files SET proved_run = 2",
+        "UPDATE files SET id = id + 100",
+        "UPDATE files SET mode = 2541",
+        "UPDATE names SET file = 3 - file WHERE file < 3",
+        "UPDATE names SET name = x'612f62' WHERE name = CAST('f09' AS BLOB)",
+        "DELETE FROM names WHERE name = CAST('f09' AS BLOB)",
+        "DELETE FROM files WHERE id = 9",
         "DELETE FROM slices WHERE directory = 4",
         "UPDATE slices SET checked_run = 99",
         "UPDATE slices SET entries = 1000000000",
@@ -176,7 +181,9 @@ fn planted_rows_and_tables_are_refused() {
         "DELETE FROM directories WHERE id = 3",
         "UPDATE runs SET started_s = 0",
         "UPDATE events SET what = 'intact'",
-        "PRAGMA user_version = 3",
+        "UPDATE events SET file = file + 1",
+        "PRAGMA user_version = 103",
+        "PRAGMA user_version = 4",
     ];
     for statement in cases {
         let mut garden = meadow();
@@ -335,11 +342,18 @@ fn damage_is_refused_noticed_or_harmless(lost: bool) {
                 Err(_) => 0,
                 Ok(told) if told == truth => {
                     place(&bytes);
-                    let relied = ["entries", "slices", "directories", "sqlite_autoindex"];
-                    if relied.iter().any(|name| table.starts_with(name)) {
+                    let relied = ["files", "names", "slices", "directories"];
+                    if relied.iter().any(|name| table == *name || table.starts_with("sqlite_auto"))
+                    {
                         let reader = Catalogue::open_reader(&file).unwrap();
-                        let problems = reader.verify().unwrap().problems;
-                        assert_eq!(problems, [""; 0], "{table}: {length} bytes at {at}");
+                        let problems = reader.verify().unwrap().problems.into_iter();
+                        // What no row has is not relied on.
+                        let problems = problems.filter(|it| !it.ends_with("free space corruption"));
+                        assert_eq!(
+                            problems.collect::<Vec<_>>(),
+                            [""; 0],
+                            "{table}: {length} bytes at {at}"
+                        );
                     }
                     2
                 }
@@ -358,7 +372,7 @@ fn damage_is_refused_noticed_or_harmless(lost: bool) {
     }
     place(&whole);
     println!("refused, noticed, harmless: {outcomes:?}");
-    let [refused, noticed, _] = outcomes["entries"];
+    let [refused, noticed, _] = outcomes["files"];
     assert!(refused + noticed > 10, "{outcomes:?}");
 }
 
@@ -378,7 +392,7 @@ fn runs_that_only_read_find_that_the_slices_are_lost() {
         let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?";
         db.query_row(sql, (table,), |row| row.get::<_, i64>(0)).unwrap() as usize - 1
     };
-    let roots = [root_of("slices"), root_of("entries")];
+    let roots = [root_of("slices"), root_of("names")];
     // Another page in place of both is that of a catalogue that knows no file.
     for page in 1..whole.len() / 4096 {
         let mut copied = whole.clone();
@@ -418,7 +432,8 @@ fn a_digest_that_changed_in_the_catalogue_fails_check_and_update() {
         let file = catalogued(&tree);
         told(&tree, Verb::tag()).unwrap();
         let db = rusqlite::Connection::open(&file).unwrap();
-        let sql = "UPDATE entries SET digest = zeroblob(32) WHERE name = CAST('f7' AS BLOB)";
+        let sql = "UPDATE files SET digest = zeroblob(32) WHERE id = \
+            (SELECT file FROM names WHERE name = CAST('f7' AS BLOB))";
         assert_eq!(db.execute(sql, ()).unwrap(), 1);
         drop(db);
         let told = told(&tree, verb).unwrap();
@@ -430,7 +445,7 @@ fn a_digest_that_changed_in_the_catalogue_fails_check_and_update() {
 
 /// Gives all rows of `slices` their check values.
 fn put_sums(db: &Connection) {
-    let columns = "entries, tagged, bytes, apart, checked_run, marks";
+    let columns = "entries, tagged, bytes, apart, checked_run";
     let sql = format!("SELECT rowid, seal, directory, first, {columns} FROM temp.forged");
     let mut statement = db.prepare(&sql).unwrap();
     let mut rows = statement.query(()).unwrap();
@@ -439,7 +454,7 @@ fn put_sums(db: &Connection) {
         let bytes = |at: usize| row.get::<_, Vec<u8>>(at).unwrap();
         let long = |bytes: &[u8]| (bytes.len() as i64).to_le_bytes();
         let (seal, first) = (bytes(1), bytes(3));
-        let numbers = (4..10).flat_map(number).collect::<Vec<u8>>();
+        let numbers = (4..9).flat_map(number).collect::<Vec<u8>>();
         let parts: [&[u8]; 7] =
             [b"slices", &number(2), &long(&first), &first, &numbers, &long(&seal), &seal];
         let sum = i64::from(crc32c::crc32c(&parts.concat()));
@@ -453,23 +468,23 @@ fn forge(db: &Connection, numbers: &mut Numbers, wanted: &[u8]) {
     db.execute_batch("CREATE TEMP TABLE forged AS SELECT * FROM slices").unwrap();
     let name = format!("f{}", numbers.next(8)).into_bytes();
     let value = [0, 1, 2, 4, 7, 8, 9, 1_i64 << 40][numbers.next(8) as usize];
-    let column = ["entries", "tagged", "bytes", "apart", "checked_run", "marks"];
-    let column = column[numbers.next(6) as usize];
+    let column = ["entries", "tagged", "bytes", "apart", "checked_run"];
+    let column = column[numbers.next(5) as usize];
     match numbers.next(7) {
         0 => db.execute(&format!("UPDATE temp.forged SET {column} = ?"), (value % 99,)),
         1 => db.execute("DELETE FROM temp.forged WHERE directory = 2", ()),
         2 => db.execute("UPDATE temp.forged SET seal = randomblob(16)", ()),
         3 => db.execute(
             "INSERT INTO temp.forged \
-             SELECT directory, ?, 1, 1, 1, 0, 1, marks, seal, 0 FROM slices",
+             SELECT directory, ?, 1, 1, 1, 0, 1, seal, 0 FROM slices",
             (&name,),
         ),
         4 => db.execute(
             "INSERT INTO temp.forged SELECT 99, first, entries, tagged, bytes, apart, checked_run, \
-             marks, seal, 0 FROM slices LIMIT 1",
+             seal, 0 FROM slices LIMIT 1",
             (),
         ),
-        5 => db.execute("UPDATE entries SET directory = 99 - directory WHERE name = ?", (&name,)),
+        5 => db.execute("UPDATE names SET directory = 99 - directory WHERE name = ?", (&name,)),
         _ => Ok(0),
     }
     .unwrap();
@@ -480,7 +495,8 @@ fn forge(db: &Connection, numbers: &mut Numbers, wanted: &[u8]) {
     )
     .unwrap();
     if numbers.next(3) > 0 {
-        let sql = "UPDATE entries SET digest = ?, standing = 0 WHERE name = ?";
+        let sql = "UPDATE files SET digest = ?, state = 'fine' \
+            WHERE id = (SELECT file FROM names WHERE name = ?)";
         db.execute(sql, params![wanted, name]).unwrap();
     }
 }
@@ -543,15 +559,15 @@ fn what_fits_no_seal_is_never_called_known() {
 fn nest(file: &Path) {
     let db = Connection::open(file).unwrap();
     db.execute_batch(
-        "BEGIN; CREATE TEMP TABLE t AS SELECT * FROM entries LIMIT 1; UPDATE t SET directory = 99;",
+        "BEGIN; CREATE TEMP TABLE t AS SELECT * FROM names LIMIT 1; UPDATE t SET directory = 99;",
     )
     .unwrap();
     for number in 0..6000 {
-        db.execute("UPDATE t SET name = CAST(? AS BLOB)", (format!("{number:06}"),)).unwrap();
-        db.execute("INSERT INTO entries SELECT * FROM t", ()).unwrap();
+        db.execute("UPDATE t SET name = CAST(? AS BLOB)", (format!("{number:090}"),)).unwrap();
+        db.execute("INSERT INTO names SELECT * FROM t", ()).unwrap();
     }
     db.execute_batch("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
-    let sql = "SELECT rootpage FROM sqlite_schema WHERE name = 'entries'";
+    let sql = "SELECT rootpage FROM sqlite_schema WHERE name = 'names'";
     let root = db.query_row(sql, (), |row| row.get::<_, u32>(0)).unwrap() as usize;
     drop(db);
     let mut bytes = fs::read(file).unwrap();

@@ -11,7 +11,7 @@ use crate::catalogue::{moment, writer};
 use crate::tree::Tree;
 
 /// The versions of the tables; the last one is the present one.
-const VERSIONS: [&str; 2] = ["v1", "v2"];
+const VERSIONS: [&str; 2] = ["v2", "v3"];
 
 fn frozen(version: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/formats/catalogue").join(version)

@@ -139,7 +139,7 @@ fn who_may_only_read_stops_no_run() {
 
 #[test]
 fn a_schema_that_is_not_ours_by_its_whole_text_is_refused() {
-    let trigger = "AFTER UPDATE ON slices BEGIN DELETE FROM entries; END";
+    let trigger = "AFTER UPDATE ON slices BEGIN DELETE FROM files; END";
     let row = |kind: &str, name: &str, table: &str, text: &str| {
         format!(
             "INSERT INTO sqlite_schema VALUES ('{kind}', '{name}', '{table}', 0, \
@@ -154,7 +154,7 @@ fn a_schema_that_is_not_ours_by_its_whole_text_is_refused() {
         row("trigger", "sqliteXt", "slices", trigger),
         row("trigger", "sqlite_t", "slices", trigger),
         format!("CREATE TRIGGER sqlitet {trigger}"),
-        "CREATE INDEX sqlitei ON entries (abs(inode))".to_owned(),
+        "CREATE INDEX sqlitei ON files (abs(inode))".to_owned(),
         "ANALYZE".to_owned(),
         "UPDATE sqlite_schema SET sql = sql || ' ' WHERE name = 'events'".to_owned(),
         "UPDATE sqlite_schema SET name = 'event' WHERE name = 'events'".to_owned(),

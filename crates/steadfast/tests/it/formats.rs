@@ -29,8 +29,8 @@ fn every_frozen_folder_has_its_test() {
     }
     let tested = [
         "attributes/v1",
-        "catalogue/v1",
         "catalogue/v2",
+        "catalogue/v3",
         "manifest/v1",
         "objects/v1",
         "pages/v1",

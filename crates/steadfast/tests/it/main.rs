@@ -6,6 +6,7 @@ mod account;
 mod anomaly;
 mod catalogue;
 mod catalogue_choice;
+mod catalogue_converted;
 mod catalogue_damage;
 mod catalogue_due;
 mod catalogue_format;

@@ -1,0 +1,170 @@
+//! The texts of the tables. SQLite stores them in the file, and they are compared on opening.
+//!
+//! `docs/formats/catalogue.md` specifies the columns and is authoritative.
+
+/// Properties of the catalogue.
+pub(super) const META: &str =
+    "CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID";
+
+/// Directories.
+pub(super) const DIRECTORIES: &str = "CREATE TABLE directories (
+  id INTEGER PRIMARY KEY,
+  parent INTEGER NOT NULL,
+  name BLOB NOT NULL,
+  mounted INTEGER NOT NULL,
+  sum INTEGER NOT NULL,
+  UNIQUE (parent, name)
+) STRICT";
+
+/// Runs.
+pub(super) const RUNS: &str = "CREATE TABLE runs (
+  id INTEGER PRIMARY KEY,
+  verb TEXT NOT NULL,
+  version TEXT NOT NULL,
+  read_from TEXT NOT NULL,
+  backend TEXT NOT NULL,
+  started_s INTEGER NOT NULL,
+  latest_s INTEGER NOT NULL,
+  state INTEGER NOT NULL,
+  files INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  all_directories INTEGER NOT NULL,
+  all_slices INTEGER NOT NULL,
+  all_entries INTEGER NOT NULL,
+  all_coverage INTEGER NOT NULL,
+  all_events INTEGER NOT NULL,
+  sum INTEGER NOT NULL
+) STRICT";
+
+/// How often a run had each verdict and finding.
+pub(super) const COUNTS: &str = "CREATE TABLE counts (
+  run INTEGER NOT NULL,
+  what TEXT NOT NULL,
+  count INTEGER NOT NULL,
+  PRIMARY KEY (run, what)
+) STRICT, WITHOUT ROWID";
+
+/// What runs judged.
+pub(super) const COVERAGE: &str = "CREATE TABLE coverage (
+  directory INTEGER NOT NULL,
+  run INTEGER NOT NULL,
+  first BLOB NOT NULL,
+  last BLOB,
+  beneath INTEGER NOT NULL,
+  sum INTEGER NOT NULL,
+  PRIMARY KEY (directory, run, first)
+) STRICT, WITHOUT ROWID";
+
+/// The paths of directories, for a shell.
+pub(super) const PATHS: &str = "CREATE VIEW paths (directory, path) AS
+WITH RECURSIVE chain (id, path) AS (
+  SELECT id, '' FROM directories WHERE parent = 0
+  UNION ALL
+  SELECT d.id, chain.path || CAST(d.name AS TEXT) || '/'
+  FROM directories AS d JOIN chain ON d.parent = chain.id
+)
+SELECT id, path FROM chain";
+
+/// The tables that version 2 has as well.
+pub(super) const SHARED: usize = 6;
+
+/// The tables of version 3.0.
+pub(super) const TABLES: &[&str] = &[
+    META,
+    DIRECTORIES,
+    RUNS,
+    COUNTS,
+    COVERAGE,
+    PATHS,
+    "CREATE TABLE folders (
+  directory INTEGER PRIMARY KEY,
+  links INTEGER NOT NULL,
+  mode INTEGER NOT NULL,
+  uid INTEGER NOT NULL,
+  gid INTEGER NOT NULL,
+  attributes BLOB,
+  mtime_ns ANY NOT NULL,
+  ctime_ns ANY NOT NULL,
+  sum INTEGER NOT NULL
+) STRICT",
+    "CREATE TABLE files (
+  id INTEGER PRIMARY KEY,
+  inode INTEGER NOT NULL,
+  length INTEGER NOT NULL,
+  mtime_ns ANY NOT NULL,
+  ctime_ns ANY NOT NULL,
+  algorithm TEXT,
+  digest BLOB,
+  tagged_s INTEGER,
+  tag_length INTEGER,
+  tag_mtime_ns ANY,
+  state TEXT NOT NULL,
+  first_run INTEGER NOT NULL,
+  checked_run INTEGER NOT NULL,
+  proved_run INTEGER NOT NULL,
+  links INTEGER,
+  mode INTEGER,
+  uid INTEGER,
+  gid INTEGER,
+  attributes BLOB,
+  seen_mtime_ns ANY,
+  seen_ctime_ns ANY,
+  sum INTEGER NOT NULL
+) STRICT",
+    "CREATE INDEX files_by_inode ON files (inode)",
+    "CREATE INDEX files_by_digest ON files (substr(digest, 1, 8)) WHERE digest IS NOT NULL",
+    "CREATE TABLE names (
+  directory INTEGER NOT NULL,
+  name BLOB NOT NULL,
+  file INTEGER NOT NULL,
+  PRIMARY KEY (directory, name)
+) STRICT, WITHOUT ROWID",
+    "CREATE INDEX names_by_file ON names (file)",
+    "CREATE TABLE slices (
+  directory INTEGER NOT NULL,
+  first BLOB NOT NULL,
+  entries INTEGER NOT NULL,
+  tagged INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  apart INTEGER NOT NULL,
+  checked_run INTEGER NOT NULL,
+  seal BLOB NOT NULL,
+  sum INTEGER NOT NULL,
+  PRIMARY KEY (directory, first)
+) STRICT, WITHOUT ROWID",
+    "CREATE TABLE events (
+  file INTEGER NOT NULL,
+  run INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  directory INTEGER NOT NULL,
+  name BLOB NOT NULL,
+  at_s INTEGER NOT NULL,
+  what TEXT NOT NULL,
+  state TEXT NOT NULL,
+  algorithm TEXT,
+  digest BLOB,
+  tagged_s INTEGER,
+  tag_length INTEGER,
+  tag_mtime_ns ANY,
+  other BLOB,
+  sum INTEGER NOT NULL,
+  PRIMARY KEY (file, run, number)
+) STRICT, WITHOUT ROWID",
+    "CREATE INDEX events_by_name ON events (directory, name, run, number)",
+    "CREATE INDEX events_by_run ON events (run, what)",
+];
+
+/// The tables that each minor number adds, from 0 on.
+pub(super) const MINORS: &[&[&str]] = &[TABLES];
+
+/// Joins names and files for reading, as the views of version 2 do for its rows.
+pub(super) const VIEWS: &str = "
+CREATE TEMP VIEW known_files AS
+SELECT n.file, n.directory, n.name, f.length, f.mtime_ns, f.ctime_ns, f.inode, f.state,
+  f.first_run, f.checked_run, f.proved_run, f.algorithm, f.digest, f.tagged_s, f.tag_length,
+  f.tag_mtime_ns, f.links, f.mode, f.uid, f.gid, f.attributes, f.seen_mtime_ns, f.seen_ctime_ns,
+  f.sum
+FROM main.names AS n JOIN main.files AS f ON f.id = n.file;
+CREATE TEMP VIEW known_inodes AS
+SELECT f.inode, n.directory, n.name FROM main.files AS f JOIN main.names AS n ON n.file = f.id;
+CREATE TEMP VIEW known_slices AS SELECT *, NULL AS marks FROM main.slices;";
