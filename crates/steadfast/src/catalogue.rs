@@ -25,6 +25,7 @@ mod home;
 mod rights;
 mod place;
 mod work;
+mod folders;
 mod tables;
 mod version2;
 mod schema;

@@ -1,11 +1,11 @@
 //! Where files that are missing in one tree are now: in other catalogued trees.
 //!
-//! A file has moved there if it has the contents and the modification time of the missing one, and
-//! was not known there while that was still here. A copy that was there before is no move: the loss
-//! of its original is news.
+//! A file has moved there if it is the missing one by digest and time (`identity.rs`), and was not
+//! known there while that was still here. A copy that was there before is no move: the loss of its
+//! original is news.
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use steadfast_manifest::tag::Tag;
 use steadfast_sys::file::FileKind;
@@ -14,6 +14,9 @@ use super::runs::{RunRecord, RunState};
 use super::{Catalogue, CatalogueError, CatalogueReader, CataloguedTree};
 use crate::beneath::presence_of;
 use crate::event::FilePath;
+use crate::identity::{
+    CandidateFile, Ground, Identification, NameState, Observed, WhichFile, identity,
+};
 
 /// Missing files that are looked for at a time.
 pub(super) const SOUGHT_MAX: usize = 10_000;
@@ -60,10 +63,7 @@ impl Catalogue {
             let found =
                 if sought.is_empty() { None } else { arrivals(other, seen_s, &sought).ok() };
             for (to, tag) in found.into_iter().flatten() {
-                let is_it = |(_, lost): &(PathBuf, Tag)| {
-                    lost.same_contents(&tag) && lost.mtime == tag.mtime
-                };
-                if let Some(at) = sought.iter().position(is_it) {
+                if let Some(at) = which_of(&sought, &to, &tag) {
                     moved.push(MovedElsewhere { from: sought.swap_remove(at).0, to });
                 }
             }
@@ -89,6 +89,24 @@ impl Catalogue {
             let Some(last) = runs.last() else { return Ok(i64::MIN) };
             before = last.id;
         }
+    }
+}
+
+/// Returns which of the missing files a file of another tree is, which was not known there while
+/// they were still here. Inodes show nothing there.
+fn which_of(sought: &[(PathBuf, Tag)], to: &Path, tag: &Tag) -> Option<usize> {
+    let candidates: Vec<CandidateFile<'_>> = sought
+        .iter()
+        .map(|(path, lost)| CandidateFile {
+            is_namesake: path.file_name() == to.file_name(),
+            ..CandidateFile::tagged(lost, NameState::Gone)
+        })
+        .collect();
+    // Of several with the same contents, any may be it.
+    let found = identity(&Observed::tagged(tag, sought.len()), &candidates);
+    match found {
+        Identification { answer: WhichFile::Moved(at), ground: Ground::DigestAndTime } => Some(at),
+        _ => None,
     }
 }
 

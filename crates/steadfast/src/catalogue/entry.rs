@@ -364,6 +364,8 @@ impl RowSum {
 
 #[cfg(test)]
 mod tests {
+    use std::slice::from_ref;
+
     use super::*;
     use steadfast_digest::{Algorithm, Digest};
 
@@ -401,8 +403,8 @@ mod tests {
         let other = Timestamp { seconds: 5, nanoseconds: 8 };
         let digest = Digest::from_slice(&[2; 32]).unwrap();
         let mut all = vec![
-            sealed(1, &[one.clone()]),
-            sealed(2, &[one.clone()]),
+            sealed(1, from_ref(&one)),
+            sealed(2, from_ref(&one)),
             sealed(1, &[]),
             sealed(1, &[one.clone(), FileRow { name: b"b".to_vec(), ..one.clone() }]),
         ];

@@ -400,8 +400,8 @@ mod tests {
         let mut recorder = catalogue.recorder(RunScope::default(), &start).unwrap();
         recorder.make_missing().unwrap();
         let many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 9999) \
-            INSERT INTO temp.missing SELECT 1, CAST(i AS BLOB), x'00', i, 1, 1, NULL, NULL, 0, 0, i \
-            FROM n";
+            INSERT INTO temp.missing \
+            SELECT 1, CAST(i AS BLOB), x'00', i, 1, 1, NULL, NULL, 0, 0, i FROM n";
         recorder.db().execute_batch(many).unwrap();
         recorder.stop_by(Arc::new(AtomicBool::new(true)));
         assert!(!recorder.collect_arrivals().unwrap(), "interrupted");

@@ -1,8 +1,8 @@
 //! The tables of a catalogue, and connections to them.
 //!
 //! Takes the folder of a database; returns a connection to tables of this version, after a
-//! conversion if they were older. A reader gets those of version 2 as they are, through views. `docs/formats/catalogue.md` specifies the columns and is
-//! authoritative.
+//! conversion if they were older. A reader gets those of version 2 as they are, through views.
+//! `docs/formats/catalogue.md` specifies the columns and is authoritative.
 
 use std::fmt;
 use std::time::Duration;

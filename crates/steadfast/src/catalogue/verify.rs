@@ -10,7 +10,7 @@ use super::error::DbError;
 use super::history::{read_event, select_events};
 use super::slice::{next_first, rows_of, slices_after};
 use super::slice_cache::reading;
-use super::{Catalogue, CatalogueError, belongings, runs};
+use super::{Catalogue, CatalogueError, folders, runs};
 
 /// The most problems that are listed.
 const PROBLEMS_MAX: usize = 100;
@@ -100,7 +100,7 @@ fn directories(db: &Connection, verification: &mut CatalogueVerification) -> Res
 }
 
 fn folders(db: &Connection, _: &mut CatalogueVerification) -> Result<(), DbError> {
-    belongings::each_folder(db, |_, _| Ok(()))
+    folders::each_folder(db, |_, _| Ok(()))
 }
 
 fn entries(db: &Connection, verification: &mut CatalogueVerification) -> Result<(), DbError> {

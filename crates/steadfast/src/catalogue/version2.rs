@@ -12,7 +12,7 @@ use super::history::{read_event, select_events};
 use super::runs;
 use super::slice::{Came, NameSlice, UpdatedRow, next_first, rows_of, slices_after};
 use super::writes::{NewEvent, file_at, put_file};
-use super::{belongings, tables, work};
+use super::{folders, tables, work};
 
 /// Slices whose places are read at a time; the rows of one are in memory.
 const PAGE_LEN: usize = 16;
@@ -159,7 +159,7 @@ fn convert_tables(db: &Connection, added: &[&str]) -> Result<(), DbError> {
     views_of(db, "slices_2", "events_2")?;
     let mut next_file = FIRST_FILE;
     convert_files(db, &mut next_file)?;
-    belongings::each_folder(db, |directory, own| belongings::put_folder(db, directory, own))?;
+    folders::each_folder(db, |directory, own| folders::put_folder(db, directory, own))?;
     convert_events(db, next_file)?;
     db.execute_batch(DROP_VIEWS)?;
     Ok(db.execute_batch(

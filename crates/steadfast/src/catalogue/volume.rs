@@ -186,7 +186,8 @@ fn has_same_files(db: &Connection, root: &Path, keeps: bool) -> Result<bool, DbE
     let places = Places::beneath(root).map_err(|error| DbError::io("open its root", &error));
     let (mut places, mut paths) = (places?, Paths::default());
     let mut statement = db.prepare(
-        "SELECT directory, name, length, inode, mtime_ns FROM known_files WHERE directory >= ? LIMIT ?",
+        "SELECT directory, name, length, inode, mtime_ns FROM known_files WHERE directory >= ? \
+         LIMIT ?",
     )?;
     let mut rows = statement.query((ROOT, SAMPLE_LEN))?;
     let (mut looked_at, mut same) = (0, 0);

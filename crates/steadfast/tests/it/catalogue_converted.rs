@@ -1,5 +1,5 @@
-//! Catalogues of version 2: read as they are by who cannot write to them, and converted by a writer,
-//! or left as they were.
+//! Catalogues of version 2: read as they are by who cannot write to them, and converted by a
+//! writer, or left as they were.
 
 use std::fs;
 use std::ops::ControlFlow;
@@ -145,8 +145,8 @@ fn a_row_that_fits_no_seal_stops_the_conversion_and_the_rest_is_read() {
         "UPDATE events SET standing = 0 WHERE standing = 6",
         "DELETE FROM entries WHERE name = CAST('f2' AS BLOB)",
         "DELETE FROM events WHERE what = 'moved to'",
-        "INSERT INTO entries SELECT 99, name, length, mtime_ns, ctime_ns, inode, algorithm, digest, \
-         tagged_s, tag_length, tag_mtime_ns, standing, first_run, checked_run, proved_run \
+        "INSERT INTO entries SELECT 99, name, length, mtime_ns, ctime_ns, inode, algorithm, \
+         digest, tagged_s, tag_length, tag_mtime_ns, standing, first_run, checked_run, proved_run \
          FROM entries LIMIT 1",
     ] {
         let (_tree, file) = sample();

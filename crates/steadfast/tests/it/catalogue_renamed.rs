@@ -45,6 +45,39 @@ impl Garden {
     }
 }
 
+/// The number of the file of each name, by the last part of the name.
+fn numbers(garden: &Garden) -> BTreeMap<String, i64> {
+    let db = rusqlite::Connection::open(&garden.file).unwrap();
+    let mut statement = db.prepare("SELECT CAST(name AS TEXT), file FROM names").unwrap();
+    let rows = statement.query_map((), |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    rows.map(Result::unwrap).collect()
+}
+
+#[test]
+fn a_file_that_is_renamed_stays_the_file_that_it_was() {
+    let mut garden = Garden::planted(&["a", "b", "d/c", "d/x", "log", "log.1"]);
+    let was = numbers(&garden);
+    garden.turn(&["a", "b", "d/c"]);
+    garden.rename("d/x", "e/y");
+    garden.rotate(&["log", "log.1"]);
+    garden.check();
+    let is = numbers(&garden);
+    let expected = [("b", "a"), ("c", "b"), ("a", "c"), ("y", "x"), ("log.1", "log")];
+    for (new, old) in expected {
+        assert_eq!(is[new], was[old], "{old} is {new}: {was:?} {is:?}");
+    }
+    assert_eq!(is.len(), 5);
+    assert_eq!(garden.reader().verify().unwrap().problems, [""; 0]);
+    garden.rename("e/y", "d/x");
+    garden.check();
+    assert_eq!(numbers(&garden)["x"], was["x"], "and back");
+    garden.tree.write("new", "new");
+    garden.check();
+    assert!(numbers(&garden)["new"] > *was.values().max().unwrap(), "no number is used again");
+    assert_eq!(garden.check().all(), [""; 0]);
+    garden.is_true();
+}
+
 fn sorted(told: &Told) -> Vec<String> {
     let mut all = told.all();
     all.sort();
