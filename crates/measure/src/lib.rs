@@ -5,11 +5,11 @@
 //! parameters   rounds    Session    Record     Curve       document
 //! ```
 //!
-//! A workload makes what it measures: the stages of a check, or the work around them. One sweep lets
-//! everything have its turn in every round, and adds the samples to a [`runner::Session`]. The
+//! A workload makes what it measures: the stages of a check, or the work around them. One sweep
+//! lets everything have its turn in every round, and adds the samples to a [`runner::Session`]. The
 //! session makes a [`record::Record`], which keeps every raw sample and no figure. [`figures`]
-//! derives a curve of each series, with its one rate, when a record is read. The crate never prints,
-//! exits or reads the environment.
+//! derives a curve of each series, with its one rate, when a record is read. The crate never
+//! prints, exits or reads the environment.
 
 #![forbid(unsafe_code)]
 

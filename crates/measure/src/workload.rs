@@ -131,7 +131,7 @@ pub struct Phase {
 
 /// What is measured once in each round.
 #[derive(Clone, Debug)]
-pub struct Step {
+pub struct SweepStep {
     /// Its phase.
     pub phase: usize,
     /// Its series. Rounds go on until all of them are settled.
@@ -144,7 +144,7 @@ pub struct Step {
 /// What a workload has made to measure.
 pub trait Bench {
     /// Returns what is measured in each round.
-    fn steps(&self) -> Vec<Step>;
+    fn steps(&self) -> Vec<SweepStep>;
 
     /// Takes the samples of a step: bytes, operations or loops, and their time.
     ///

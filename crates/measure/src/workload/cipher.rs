@@ -24,7 +24,7 @@ use self::kernels::CipherKernel;
 use self::masks::Mask;
 use self::task::TaskBench;
 use self::worker::CipherWorker;
-use super::{Bench, Outline, Phase, ROUNDS_MAX, Step, Workload, departs};
+use super::{Bench, Outline, Phase, ROUNDS_MAX, SweepStep, Workload, departs};
 use crate::error::Error;
 use crate::record::{self, Factors, Isa, Sample, Series, Stage, Unit};
 use crate::runner::{End, SeriesId, Session};
@@ -207,8 +207,9 @@ struct CipherBench<'w> {
 }
 
 impl Bench for CipherBench<'_> {
-    fn steps(&self) -> Vec<Step> {
-        let step = |phase: usize| move |series: Vec<SeriesId>| Step { phase, series, cost: 1.0 };
+    fn steps(&self) -> Vec<SweepStep> {
+        let step =
+            |phase: usize| move |series: Vec<SeriesId>| SweepStep { phase, series, cost: 1.0 };
         let kernels = self.running.iter().map(|one| vec![one.id]).map(step(0));
         let tasks = self.task.iter().flat_map(|task| task.series()).map(step(1));
         kernels.chain(tasks).collect()

@@ -16,7 +16,7 @@ use steadfast_sys::{clock, qos};
 
 use self::kernels::Kernel;
 use super::together::{Together, thread_count, together};
-use super::{Bench, Outline, Phase, ROUNDS_MAX, Step, Workload, departs};
+use super::{Bench, Outline, Phase, ROUNDS_MAX, SweepStep, Workload, departs};
 use crate::calibrate::{self, REPETITION_TRIES};
 use crate::error::Error;
 use crate::record::{self, Factors, Sample, Series, Stage, Unit};
@@ -201,8 +201,10 @@ impl Workload for Cpu {
 }
 
 impl Bench for Vec<CpuRun> {
-    fn steps(&self) -> Vec<Step> {
-        self.iter().map(|run| Step { phase: 0, series: run.ids.clone(), cost: run.cost }).collect()
+    fn steps(&self) -> Vec<SweepStep> {
+        self.iter()
+            .map(|run| SweepStep { phase: 0, series: run.ids.clone(), cost: run.cost })
+            .collect()
     }
 
     fn sample(&mut self, session: &mut Session<'_>, step: usize, round: u32) -> Result<(), End> {

@@ -31,7 +31,7 @@ use memory::{Data, KernelCell, StreamCell};
 use path::{PathCell, PathScope, PathSeries};
 
 use super::storage::way::Way;
-use super::{Bench, Outline, Phase, ROUNDS_MAX, Step, Workload, departs};
+use super::{Bench, Outline, Phase, ROUNDS_MAX, SweepStep, Workload, departs};
 use crate::contents::TestBytes;
 use crate::error::Error;
 use crate::record::{self, Stage};
@@ -296,13 +296,9 @@ struct HashBench {
 }
 
 impl Bench for HashBench {
-    fn steps(&self) -> Vec<Step> {
-        let step = |cell: &Box<dyn HashCell>| Step {
-            phase: 0,
-            series: vec![cell.id()],
-            cost: cell.cost_s(),
-        };
-        self.cells.iter().map(step).collect()
+    fn steps(&self) -> Vec<SweepStep> {
+        let ids = self.cells.iter().map(|cell| (vec![cell.id()], cell.cost_s()));
+        ids.map(|(series, cost)| SweepStep { phase: 0, series, cost }).collect()
     }
 
     fn sample(&mut self, session: &mut Session<'_>, step: usize, round: u32) -> Result<(), End> {

@@ -16,7 +16,7 @@ use super::queue::{OTHER_FILES, QueueCombination, QueueFiles, QueueWork};
 use super::storage::folder::{OwnFolder, chunks};
 use super::storage::plan::PlannedFile;
 use super::storage::way::{Way, note_origin};
-use super::{Bench, Outline, Phase, Step, Workload};
+use super::{Bench, Outline, Phase, SweepStep, Workload};
 use crate::contents::{CHUNK_LEN_BYTES, TestBytes};
 use crate::error::Error;
 use crate::random::Random;
@@ -282,7 +282,7 @@ impl PairBench {
 }
 
 impl Bench for PairBench {
-    fn steps(&self) -> Vec<Step> {
+    fn steps(&self) -> Vec<SweepStep> {
         let folders = self.folders.len() as f64;
         let step = |(step, ids): &(PairStep, Vec<Vec<SeriesId>>)| {
             let cost = folders
@@ -290,7 +290,7 @@ impl Bench for PairBench {
                     PairStep::File(length) => FILE_PASSES * *length as f64 / 1e9,
                     PairStep::Deep(_, span) => span.as_secs_f64(),
                 };
-            Step { phase: 0, series: ids.concat(), cost }
+            SweepStep { phase: 0, series: ids.concat(), cost }
         };
         self.steps.iter().map(step).collect()
     }

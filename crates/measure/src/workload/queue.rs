@@ -15,7 +15,7 @@ use strum::{EnumMessage, IntoStaticStr, VariantArray};
 pub(super) use threads::{OTHER_FILES, QueueFiles};
 
 use super::storage::folder::OwnFolder;
-use super::{Bench, Outline, Phase, Step, Workload};
+use super::{Bench, Outline, Phase, SweepStep, Workload};
 use crate::contents::TestBytes;
 use crate::error::Error;
 use crate::random::Random;
@@ -287,8 +287,11 @@ struct QueueBench {
 }
 
 impl Bench for QueueBench {
-    fn steps(&self) -> Vec<Step> {
-        self.cells.iter().map(|cell| Step { phase: 0, series: vec![cell.2], cost: 1.0 }).collect()
+    fn steps(&self) -> Vec<SweepStep> {
+        self.cells
+            .iter()
+            .map(|cell| SweepStep { phase: 0, series: vec![cell.2], cost: 1.0 })
+            .collect()
     }
 
     fn sample(&mut self, session: &mut Session<'_>, step: usize, round: u32) -> Result<(), End> {

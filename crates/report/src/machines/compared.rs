@@ -44,12 +44,13 @@ pub(super) fn section(one: &Record, other: &Record) -> Option<Section> {
         notes: vec![format!(
             "By processor time, where the processor did the work, rates are those of the fastest \
              rounds: other programs only slow a round down. Otherwise they are by elapsed time, \
-             those of the fitted lines where lengths differ, all bytes ÷ all time of files of one \
-             length, otherwise medians. The records were made apart, so a session is one sample: by processor time a difference is claimed \
-             only beyond a band of {}, which sessions of one machine differ by, and if the {} \
-             fastest rounds of each lie within it. By elapsed time a difference is claimed only \
-             with {} sessions or more on both sides (`measure … --sessions`), and only beyond \
-             their spread. Differences of up to {} count as none.",
+             those of the fitted lines where lengths differ, all bytes ÷ all time of files of \
+             one length, otherwise medians. The records were made apart, so a session is one \
+             sample: by processor time a difference is claimed only beyond a band of {}, which \
+             sessions of one machine differ by, and if the {} fastest rounds of each lie within \
+             it. By elapsed time a difference is claimed only with {} sessions or more on both \
+             sides (`measure … --sessions`), and only beyond their spread. Differences of up to {} \
+             count as none.",
             units::percent(BAND),
             units::count(ROUNDS_MIN as u64),
             units::count(SESSIONS_MIN as u64),

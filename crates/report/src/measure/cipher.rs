@@ -35,7 +35,7 @@ pub(super) fn section(record: &Record) -> Option<Section> {
     let full = || figures.tasks.iter().filter(|task| isa(task) == Isa::Full);
     let of_task = full().find_map(|task| figures.cipher_share(task));
     sentences.extend(of_task.map(|of_task| {
-        format!("A file is enciphered in a time of which the cipher has {}.", share(of_task))
+        format!("Of the time in which the file is enciphered, the cipher has {}.", share(of_task))
     }));
     let headline = match (of_task, most) {
         (Some(of_task), _) => {

@@ -231,8 +231,8 @@ impl Account {
         if sum > elapsed_ns { parts.map(|part| part * elapsed_ns / sum) } else { parts }
     }
 
-    /// Adds the work of threads in a role, and the time for which they were displaced, divided among
-    /// so many. Per thread: the waiting of a reader does not describe that of a worker.
+    /// Adds the work of threads in a role, and the time for which they were displaced, divided
+    /// among so many. Per thread: the waiting of a reader does not describe that of a worker.
     fn add_work(&self, wanted: impl Fn(Role) -> bool + Copy, among: usize, parts: &mut Parts) {
         for thread in self.threads.iter().filter(|thread| wanted(thread.role)) {
             for stage in Stage::BUSY {

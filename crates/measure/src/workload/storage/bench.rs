@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::random::Random;
 use crate::record::{Factors, Order, Sample, Series, Stage, Workload};
 use crate::runner::{End, SeriesId, Session};
-use crate::workload::{Bench, Step};
+use crate::workload::{Bench, SweepStep};
 
 /// What a reader of write rates must know of a file system that macOS cannot flush whole.
 const PLAIN_FLUSH: &str = "this file system has no full flush (F_FULLFSYNC): written files went to \
@@ -198,11 +198,11 @@ impl FileBench {
 }
 
 impl Bench for FileBench {
-    fn steps(&self) -> Vec<Step> {
+    fn steps(&self) -> Vec<SweepStep> {
         let written = self.written.map(|id| vec![id]);
         let read = self.reads.iter().map(|(_, id)| *id).collect();
         let phases = written.into_iter().chain([read]).enumerate();
-        phases.map(|(phase, series)| Step { phase, series, cost: 0.0 }).collect()
+        phases.map(|(phase, series)| SweepStep { phase, series, cost: 0.0 }).collect()
     }
 
     fn sample(&mut self, session: &mut Session<'_>, step: usize, round: u32) -> Result<(), End> {
