@@ -5,7 +5,8 @@ parity make`, in turn with PAR2 on the same files with the same redundancy.
   python3 bench/parity.py STEADFAST [--par2 PAR2] [--runs N] [--record FILE]
                           [--files N] [--length BYTES] [--film BYTES]
 
-STEADFAST is a release build. PAR2 is the command `par2` of par2cmdline or of par2cmdline-turbo: the
+STEADFAST is a release build of the program of the tests (`steadfast-trial`), because decay is
+played by writing. PAR2 is the command `par2` of par2cmdline or of par2cmdline-turbo: the
 record has its version, and which of the two it is. It runs in one thread, with blocks of 64 KiB (16
 times coarser than Steadfast's pages) and of 1 MiB. Commands take turns, so that other work on the
 machine affects all of them.

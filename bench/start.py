@@ -84,7 +84,7 @@ def main() -> None:
         folder.mkdir()
         (folder / "file").write_bytes(os.urandom(LENGTH))
         # No list of catalogued trees of this user is read.
-        environment = {**os.environ, "XDG_STATE_HOME": work, "STEADFAST_IGNORE_CTIME": "1"}
+        environment = {**os.environ, "XDG_STATE_HOME": work}
         file = str(folder / "file")
         subprocess.run([steadfast, "tag", folder], env=environment, check=True, capture_output=True)
         ensure_right(steadfast, folder, environment)

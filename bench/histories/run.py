@@ -153,10 +153,10 @@ def head_of(options: argparse.Namespace, binary: Path) -> dict[str, Any]:
 
 
 def build() -> Path:
-    """Builds the release binary and returns its path."""
-    line = ["cargo", "build", "--release", "--package", "steadfast-cli"]
+    """Builds the program of the tests, as a release, and returns its path."""
+    line = ["cargo", "build", "--release", "--package", "steadfast-trial"]
     subprocess.run(line, cwd=REPOSITORY, check=True)
-    return REPOSITORY / "target" / "release" / "steadfast"
+    return REPOSITORY / "target" / "release" / "steadfast-trial"
 
 
 def batches_of(

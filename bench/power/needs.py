@@ -75,10 +75,10 @@ def kernel_image(folder: Path) -> Path:
 
 
 def build(repository: Path) -> Path:
-    """Builds the release binary and returns its path."""
-    line = ["cargo", "build", "--release", "--package", "steadfast-cli"]
+    """Builds the program of the tests, as a release, and returns its path."""
+    line = ["cargo", "build", "--release", "--package", "steadfast-trial"]
     subprocess.run(line, cwd=repository, check=True)
-    return repository / "target" / "release" / "steadfast"
+    return repository / "target" / "release" / "steadfast-trial"
 
 
 def versions(program: Path, folder: Path, repository: Path) -> dict[str, str]:

@@ -4,7 +4,8 @@
 Runs the real commands on photographs that it makes up, in a pseudo-terminal, and draws what they
 print. One photograph loses a bit beneath its modification time, another is edited.
 
-    cargo build --release && python3 docs/images/terminal.py target/release/steadfast
+    cargo build --release --package steadfast-trial
+    python3 docs/images/terminal.py target/release/steadfast-trial
 """
 
 import argparse

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from distributed import Client
 
+# The program of the tests, `steadfast-trial`: the command ignores the variable below.
 COMMAND = os.environ.get("STEADFAST", "steadfast")
 # Decay is played from above the file system, which moves the change time.
 os.environ["STEADFAST_IGNORE_CTIME"] = "1"

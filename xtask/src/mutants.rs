@@ -35,7 +35,7 @@ const EXCLUDED: &[&str] = &[
 const PACKAGES: &[&str] = &["steadfast", "steadfast-manifest"];
 
 /// The packages whose tests must catch the mutants. Many verbs are tested through the command.
-const TESTED: &[&str] = &["steadfast", "steadfast-manifest", "steadfast-cli"];
+const TESTED: &[&str] = &["steadfast", "steadfast-manifest", "steadfast-trial"];
 
 /// Time limit for the tests of one mutant: several times the time of the unchanged tests.
 const TIMEOUT_S: u32 = 900;
@@ -93,7 +93,9 @@ mod tests {
         let flags = flags();
         assert_eq!(flags.iter().filter(|flag| flag.starts_with("--file=")).count(), FILES.len());
         assert!(
-            flags.contains(&"--test-package=steadfast,steadfast-manifest,steadfast-cli".to_owned())
+            flags.contains(
+                &"--test-package=steadfast,steadfast-manifest,steadfast-trial".to_owned()
+            )
         );
     }
 }

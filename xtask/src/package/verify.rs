@@ -26,10 +26,14 @@ set -e
 cd "$0"; rm -rf trial; mkdir trial; echo contents > trial/file
 $1 --version > version; grep -q "^steadfast $2" version
 XDG_STATE_HOME="$PWD/state"; export XDG_STATE_HOME
-$1 tag trial; $1 check trial
+STEADFAST_AHEAD_S=31536000 $1 tag trial; $1 check trial
+tagged=$($1 show --json trial/file | grep -o '"tagged_s":[0-9]*' | head -n 1 | cut -d : -f 2)
+test "$tagged" -lt $(($(date +%s) + 86400))
 touch -r trial/file time; echo CONTENTS > trial/file; touch -r time trial/file
-status=0; $1 check trial || status=$?; test $status = 3
-rm -rf trial state time version
+status=0; $1 check --quiet trial > plain || status=$?; test $status = 3
+STEADFAST_IGNORE_CTIME=1 STEADFAST_AHEAD_S=31536000 $1 check --quiet trial > told || true
+cmp plain told
+rm -rf trial state time version plain told
 "#;
 
 /// Programs that a release is tried with, and their Debian packages.

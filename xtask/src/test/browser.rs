@@ -30,7 +30,7 @@ pub(super) fn browser(session: &mut Session) -> anyhow::Result<()> {
         command
     };
     steps::succeed(&mut python("crates/report/tests/browser/pages.py"))?;
-    let program = steps::program(session)?;
+    let program = steps::trial(session)?;
     steps::succeed(python("crates/serve/tests/browser/serve.py").arg(&program))?;
     if session.lacks(&["firefox-esr"]) {
         return Ok(());

@@ -32,7 +32,7 @@ pub(super) fn fleet(session: &mut Session) -> anyhow::Result<()> {
     };
     steps::succeed(&mut python(&["-m", "mypy", "--cache-dir=/dev/null"]))?;
     let mut tests = python(&["-m", "pytest", "-q", "-p", "no:cacheprovider"]);
-    tests.env("STEADFAST", steps::program(session)?);
+    tests.env("STEADFAST", steps::trial(session)?);
     let record = skipped::Record::begin(&steps::target_folder(session)?, "fleet", &mut tests)?;
     let outcome = steps::succeed(&mut tests);
     session.counts.skipped += record.finish(session.gaps.get_mut())?;

@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, ensure};
+use serde_json::Value;
 
 use super::Session;
-use super::steps::{cargo, program, succeed, target_folder};
+use super::steps::{cargo, metadata, program, succeed, target_folder, trial};
 
 /// The documents that state the version of the workspace, each with the beginning of its line.
 const VERSIONED: [(&str, &str); 3] = [
@@ -26,8 +27,28 @@ pub(super) fn package(session: &mut Session) -> anyhow::Result<()> {
     workflows(session)?;
     dependencies(session)?;
     python(session)?;
+    programs(&session.root)?;
     readme(session)?;
     one_package(session)
+}
+
+/// Makes sure that `cargo install --path crates/cli --all-features`, which README has, and a plain
+/// `cargo build` make the command and nothing else: the program of the tests, which takes verdicts
+/// and the clock from the environment, is in no package.
+fn programs(root: &Path) -> anyhow::Result<()> {
+    let metadata = metadata(root, &["--no-deps"])?;
+    let built = metadata["workspace_default_members"].as_array().context("no members")?;
+    let packages = metadata["packages"].as_array().context("no packages")?;
+    let is_built = |package: &&Value| built.contains(&package["id"]);
+    let targets = packages.iter().filter(is_built).flat_map(|it| it["targets"].as_array());
+    let programs = targets.flatten().filter(|target| target["kind"][0] == "bin");
+    let names: Vec<&str> = programs.filter_map(|target| target["name"].as_str()).collect();
+    ensure!(names == ["steadfast"], "these programs are built for users: {}", names.join(", "));
+    ensure!(
+        built.len() == 1
+            && packages.iter().filter(is_built).all(|it| it["name"] == "steadfast-cli")
+    );
+    Ok(())
 }
 
 /// Runs the commands under *Use* in README on a folder of its own, and its copy. Each must succeed,
@@ -153,7 +174,7 @@ fn python(session: &Session) -> anyhow::Result<()> {
     if session.lacks(&["python3"]) {
         return Ok(());
     }
-    let program = program(session)?;
+    let program = trial(session)?;
     let folder = program.parent().context("the command is in a folder")?;
     let path = std::env::var_os("PATH").unwrap_or_default();
     let path = std::env::join_paths(

@@ -51,6 +51,8 @@ const OF_A_SYSTEM: [&str; 4] = [
 const OF_A_PROCESSOR: [&str; 2] = ["--package=steadfast-digest", "--package=steadfast-sys"];
 /// The path at which cargo puts the command for the tests.
 pub(super) const PROGRAM: &str = "debug/steadfast";
+/// The path at which it puts the program of the tests, which takes the clock from the environment.
+const TRIAL: &str = "debug/steadfast-trial";
 
 pub(super) fn fmt(session: &mut Session) -> anyhow::Result<()> {
     succeed(cargo(session).args(["fmt", "--all", "--check"]))
@@ -211,6 +213,17 @@ pub(super) fn program(session: &Session) -> anyhow::Result<PathBuf> {
     }
     succeed(cargo(session).args(["test", "--workspace", "--all-features", "--no-run", "--quiet"]))?;
     Ok(path)
+}
+
+/// Returns the program of the tests, under the name of the command in a folder of its own.
+pub(super) fn trial(session: &Session) -> anyhow::Result<PathBuf> {
+    program(session)?;
+    let target = target_folder(session)?;
+    let (folder, program) = (target.join("trial"), target.join("trial/steadfast"));
+    fs::create_dir_all(&folder)?;
+    let _ = fs::remove_file(&program);
+    std::os::unix::fs::symlink(target.join(TRIAL), &program).context("linking the program")?;
+    Ok(program)
 }
 
 /// The build folder of cargo, which exists.

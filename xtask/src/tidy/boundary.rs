@@ -30,7 +30,7 @@ const BORDERS: &[Border] = &[
     Border {
         names: &["env::"],
         within: "",
-        homes: &["crates/cli/", "xtask/"],
+        homes: &["crates/cli/", "crates/trial/", "xtask/"],
         tests: true,
         message: "only crates/cli reads the environment",
     },

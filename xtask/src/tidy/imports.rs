@@ -25,6 +25,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("report", &["measure", "watch", "words", "steadfast", "codesign"]),
     ("serve", &["report", "measure", "watch", "words", "steadfast", "codesign"]),
     ("cli", &["watch", "words", "serve", "report", "measure", "steadfast", "codesign"]),
+    ("trial", &["cli", "serve", "steadfast"]),
     ("py", &["report", "measure", "steadfast"]),
     ("testing", &[]),
     ("xtask", &[]),

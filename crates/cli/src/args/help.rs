@@ -124,14 +124,7 @@ const RARE: [&str; 68] = [
 
 /// The environment variables that the program reads, with the verbs whose pages have them; none for
 /// all verbs.
-const ENVIRONMENT: [(&[&str], &str, &str); 8] = [
-    (
-        &["check", "update"],
-        "STEADFAST_IGNORE_CTIME",
-        "If it is set, files are judged by their modification times alone, as on file systems that \
-         keep no change time: for trees in which another program moves change times all the time.",
-    ),
-    (&[], "STEADFAST_AHEAD_S", "For tests: seconds to add to the clock."),
+const ENVIRONMENT: [(&[&str], &str, &str); 6] = [
     (
         &[],
         "XDG_STATE_HOME, HOME",

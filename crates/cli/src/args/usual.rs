@@ -1,10 +1,10 @@
-//! The options that every run of the command has, from the environment.
+//! The options that every run of the command has.
 
 use steadfast::Options;
 
-/// Whether the environment asks to ignore change times.
+/// Whether change times are ignored, as only the program of the tests does.
 pub(crate) fn ignores_change_times() -> bool {
-    std::env::var_os("STEADFAST_IGNORE_CTIME").is_some()
+    crate::test_settings().ignores_change_times
 }
 
 /// Returns the options that every run of the command has.

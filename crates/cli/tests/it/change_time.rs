@@ -273,7 +273,7 @@ impl Loop {
     }
 
     pub(crate) fn run<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Outcome {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_steadfast"));
+        let mut command = Command::new(crate::tree::PROGRAM);
         command.args(arguments).current_dir(self.mounted());
         command.env("HOME", self.folder.path()).env("XDG_CONFIG_HOME", self.folder.path());
         Outcome::of(command.env("XDG_STATE_HOME", self.folder.path()))
@@ -395,7 +395,7 @@ impl Overlay {
     }
 
     fn run<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Outcome {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_steadfast"));
+        let mut command = Command::new(crate::tree::PROGRAM);
         command.args(arguments).current_dir(self.mounted());
         Outcome::of(command.env("XDG_STATE_HOME", self.folder.path()))
     }

@@ -8,7 +8,7 @@ use steadfast_testing::{Need, skip};
 /// Runs a small measurement in a folder of its own.
 fn measured(arguments: &[&str], environment: &[(&str, &str)]) -> Output {
     let folder = tempfile::tempdir().unwrap();
-    Command::new(env!("CARGO_BIN_EXE_steadfast"))
+    Command::new(crate::tree::PROGRAM)
         .args(["measure", "cipher", "--quick", "--progress", "never", "--json"])
         .args(arguments)
         .arg(folder.path())
@@ -96,7 +96,7 @@ fn loops_are_held_against_another_record() {
     let folder = tempfile::tempdir().unwrap();
     let kept = folder.path().join("kept.json");
     let run = |arguments: &[&str]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_steadfast"))
+        let output = Command::new(crate::tree::PROGRAM)
             .args(["measure", "cpu", "--quick", "--progress", "never", "--rounds", "5"])
             .args(["--kernel", "i64-dot,sparse-product", "--threads", "1"])
             .args(arguments)

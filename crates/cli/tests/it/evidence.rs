@@ -43,7 +43,7 @@ fn on_ramfs(script: &str) -> Option<Outcome> {
     let folder = Tree::new();
     let mut command = Command::new("unshare");
     command.args(["--mount", "--map-root-user", "sh", "-c", &script, "sh"]);
-    command.arg(env!("CARGO_BIN_EXE_steadfast")).arg(folder.path("."));
+    command.arg(crate::tree::PROGRAM).arg(folder.path("."));
     command.env("STEADFAST_IGNORE_CTIME", "1").env("XDG_STATE_HOME", folder.state(""));
     let outcome = Outcome::of(&mut command);
     if outcome.stdout.is_empty() && outcome.stderr().contains("unshare") {

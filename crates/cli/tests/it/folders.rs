@@ -9,10 +9,7 @@ use crate::tree::{Outcome, Tree};
 /// A shell's line in a tree, with the command as `$S`.
 fn shell(tree: &Tree, line: &str) -> Outcome {
     let mut command = Command::new("sh");
-    command
-        .args(["-c", line])
-        .current_dir(tree.path("."))
-        .env("S", env!("CARGO_BIN_EXE_steadfast"));
+    command.args(["-c", line]).current_dir(tree.path(".")).env("S", crate::tree::PROGRAM);
     Outcome::of(command.stdin(Stdio::null()))
 }
 

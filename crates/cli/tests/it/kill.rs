@@ -98,7 +98,7 @@ impl Round {
     }
 
     fn command(&self, verb: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_steadfast"));
+        let mut command = Command::new(crate::tree::PROGRAM);
         command.arg(verb).arg(self.folder.path()).arg("--quiet");
         command.args((verb == "update").then_some("--accept-many"));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -57,7 +57,7 @@ fn names_are_escaped_on_a_terminal_and_exact_elsewhere() {
         return skip(Need::Program("script"), "the one of util-linux is not on PATH");
     }
     for verb in ["check --csv", "show --csv", "check --json", "show .", "export --format bsd"] {
-        let line = format!("{} {verb} --progress never . || true", env!("CARGO_BIN_EXE_steadfast"));
+        let line = format!("{} {verb} --progress never . || true", crate::tree::PROGRAM);
         let line = match verb.starts_with("check") {
             true => line,
             false => line.replace(" --progress never", ""),

@@ -243,7 +243,7 @@ fn what_was_found_stands_whatever_becomes_of_the_page() {
     // A shell that lets no file grow: the page's place can be claimed, and the page not be written.
     let mut shell = Command::new("sh");
     shell.args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\""]);
-    shell.arg(env!("CARGO_BIN_EXE_steadfast"));
+    shell.arg(crate::tree::PROGRAM);
     shell.args(["check", "--report", "page.html", "."]).current_dir(tree.path(""));
     let said = Outcome::of(&mut shell).ends(3);
     assert!(said.stderr().contains("the report of the run was not kept"), "{}", said.stderr());
@@ -283,7 +283,7 @@ fn a_check_becomes_a_page() {
 fn a_record_keeps_the_level_it_was_made_at() {
     let tree = Tree::new();
     fs::create_dir(tree.path("disk")).unwrap();
-    let program = env!("CARGO_BIN_EXE_steadfast");
+    let program = crate::tree::PROGRAM;
     let run = ["qos", "run", "background", "--", program];
     let measured = QUEUE.into_iter().chain(["--export", "low.json", "disk"]);
     let said = tree.run(run.into_iter().chain(measured)).succeeds();
@@ -322,7 +322,7 @@ fn on_a_terminal_much_writing_is_asked_about() {
     }
     let tree = Tree::new();
     let asked = |args: &str| {
-        let line = format!("'{}' measure {args} nowhere", env!("CARGO_BIN_EXE_steadfast"));
+        let line = format!("'{}' measure {args} nowhere", crate::tree::PROGRAM);
         let mut script = Command::new("script");
         script.args(["-qec", &line, "/dev/null"]).current_dir(tree.path(""));
         script.stdin(Stdio::piped()).stdout(Stdio::piped());

@@ -110,7 +110,7 @@ fn verbs(tree: &Tree, above: &[String], found: &mut Vec<Vec<String>>) {
 fn unwritten(tree: &Tree, arguments: &[String]) -> [Outcome; 2] {
     let full = File::options().write(true).open("/dev/full").unwrap();
     let mut shell = Command::new("sh");
-    shell.args(["-c", "exec \"$@\" >&-", "sh", env!("CARGO_BIN_EXE_steadfast")]).args(arguments);
+    shell.args(["-c", "exec \"$@\" >&-", "sh", crate::tree::PROGRAM]).args(arguments);
     shell
         .current_dir(tree.path(""))
         .env("STEADFAST_IGNORE_CTIME", "1")

@@ -141,7 +141,7 @@ fn with_a_password_nothing_that_is_printed_lets_anybody_in() {
 #[cfg(target_os = "linux")]
 fn typed(tree: &Tree, twice: [&str; 2]) -> (String, Option<i32>) {
     use std::io::{Read as _, Write as _};
-    let program = env!("CARGO_BIN_EXE_steadfast");
+    let program = crate::tree::PROGRAM;
     // util-linux: runs a command at a terminal of its own, and ends with its status.
     let mut command = std::process::Command::new("script");
     command.args(["-qec", &format!("{program} serve --hash-password"), "/dev/null"]);

@@ -212,7 +212,7 @@ fn a_long_stream_is_hashed_in_bounded_memory() {
     let tree = Tree::new();
     let script = "ulimit -v 1500000; head -c 3000000000 /dev/zero | \"$1\" hash --algorithm xxh128";
     let mut command = Command::new("sh");
-    command.args(["-c", script, "sh", env!("CARGO_BIN_EXE_steadfast")]).current_dir(tree.path("."));
+    command.args(["-c", script, "sh", crate::tree::PROGRAM]).current_dir(tree.path("."));
     let said = Outcome::of(&mut command).succeeds();
     assert!(said.stdout().ends_with("  -\n"), "{}", said.stdout());
 }

@@ -78,7 +78,7 @@ impl Session {
         fs::write(path("photos/a"), "a photograph").unwrap();
         let made = fs::File::open(path("photos/a")).unwrap().metadata().unwrap().modified();
         fs::File::create(path("time")).unwrap().set_modified(made.unwrap()).unwrap();
-        fs::copy(env!("CARGO_BIN_EXE_steadfast"), path("steadfast")).unwrap();
+        fs::copy(crate::tree::PROGRAM, path("steadfast")).unwrap();
         fs::set_permissions(home.path(), fs::Permissions::from_mode(0o755)).unwrap();
         for name in ["", "photos", "photos/a", "time", "steadfast"] {
             std::os::unix::fs::chown(path(name), Some(USER), Some(USER)).unwrap();

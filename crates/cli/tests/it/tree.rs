@@ -18,6 +18,9 @@ pub(crate) struct Tree {
     state: TempDir,
 }
 
+/// The program of the tests: the command, with a clock and change times as the tests say.
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_steadfast-trial");
+
 /// What a finished command left.
 #[derive(Debug)]
 pub(crate) struct Outcome {
@@ -97,7 +100,7 @@ impl Tree {
         I: IntoIterator,
         I::Item: AsRef<OsStr>,
     {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_steadfast"));
+        let mut command = Command::new(crate::tree::PROGRAM);
         command.args(arguments).current_dir(self.dir.path());
         command.env("XDG_STATE_HOME", self.state.path());
         // A test that writes bytes as decay would moves the change time, which decay does not.
