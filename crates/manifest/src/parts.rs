@@ -193,6 +193,6 @@ mod tests {
         assert_eq!(lengths(104_000 * MIB, 9455), [11 * MIB]);
         assert_eq!(lengths(9, 1), [9]);
         assert_eq!(lengths(3, 7), []);
-        assert_eq!(lengths(u64::MAX, 10_000), []);
+        assert_eq!(lengths(u64::MAX, 10_000).len(), 1, "the least that holds it");
     }
 }
