@@ -306,7 +306,7 @@ fn only_what_is_due_is_checked() {
     let merged = merge(&tree, &results, &["--json"]).succeeds();
     assert_eq!(merged.summary()["files"], 0);
     let tagless = Tree::small();
-    tagless.run(["init", "--tags-only", "-q"]).succeeds();
+    tagless.run(["init", "--tags-only", "-q", "."]).succeeds();
     let refused = tagless.run(["check", ".", "--shard", "0/1", "--result", "r"]).ends(2);
     assert!(refused.stderr().contains("no file with a tag here"), "{}", refused.stderr());
 }
