@@ -206,7 +206,7 @@ def cycle(world: World, source: random.Random) -> str | None:
 
 
 def reuse_inode(world: World, source: random.Random) -> str | None:
-    """A file is deleted, and a new one of the same length and time gets its inode, where it does."""
+    """A file is deleted, and one of the same length and time gets its inode, at another name."""
     path = some(source, (one for one in _local(world) if world.at[one].now.length > 0))
     folder = some(source, [b"", *(one for one in world.folders if world.is_there(one))]) or b""
     new = os.path.join(folder, b"u%06d" % source.randrange(10**6))
@@ -215,8 +215,6 @@ def reuse_inode(world: World, source: random.Random) -> str | None:
     status = os.stat(world.path(path))
     os.unlink(world.path(path))
     world.deleted(path)
-    if source.random() < 0.3:
-        new = path
     world.write(new, source.randbytes(status.st_size))
     os.utime(world.path(new), ns=(status.st_mtime_ns, status.st_mtime_ns))
     world.retold(new)
