@@ -1,7 +1,7 @@
 //! Compares `Cargo.lock` with published advisories about packages, from a snapshot with its date.
 //!
-//! In: `xtask/advisories.tsv`, which a release renews. Out: an error that names each package that
-//! an advisory is about. Asks no network.
+//! In: `xtask/advisories.tsv`, which `xtask/advisories.py` makes before a release. Out: an error
+//! that names each package that an advisory is about. Asks no network.
 
 use std::fs;
 use std::path::Path;
