@@ -12,7 +12,7 @@ use semver::{Version, VersionReq};
 /// The snapshot of https://github.com/rustsec/advisory-db.
 const SNAPSHOT: &str = "xtask/advisories.tsv";
 
-/// Advisories that do not apply to this program, and why. Each must be about a package that is used.
+/// Advisories that do not apply to this program, and why. Each is about a package that is used.
 const ACCEPTED: &[(&str, &str)] = &[(
     "RUSTSEC-2023-0071",
     "timing tells of a private key, and `crates/codesign` has none: it verifies signatures",
