@@ -32,7 +32,6 @@ fn every_frozen_folder_has_its_test() {
         "catalogue/v2",
         "catalogue/v3",
         "manifest/v1",
-        "objects/v1",
         "pages/v1",
         "record/v1",
         "shard/v1",
