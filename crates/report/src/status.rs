@@ -69,32 +69,29 @@ pub fn write_text(
     let said = folder.said(None);
     line(format!("{:<10} {}", said.state, escape::path(&folder.root)));
     line(format!("           {}", said.sentence));
-    match &folder.state {
-        FolderState::Known(facts) => {
-            let bytes = units.bytes(facts.audit.bytes);
-            let recorded = units::counted(facts.audit.tagged, "file", "files");
-            line(format!("           {recorded} recorded, {bytes}"));
-            if facts.unrecorded() > 0 {
-                let more = units::counted(facts.unrecorded(), "file is", "files are");
-                line(format!("           {more} not recorded yet"));
-            }
-            line(format!("           {}", reading(facts, now_s)));
-            let troubles = folder.troubles();
-            let has_alarm = troubles.iter().any(|one| one.standing == Standing::MassChange);
-            for (state, count) in &facts.open {
-                line(format!("           open: {count} {}", state.name()));
-                let root = escape::path(&folder.root);
-                let step = |kind| next_step(kind, &root, "", has_alarm, asked.get(state));
-                let steps = Standing::of_file(*state).and_then(step);
-                for step in steps.iter().flat_map(|steps| steps.lines()) {
-                    line(format!("             {step}"));
-                }
-            }
-            for text in unfinished(facts).into_iter().chain(accepted(facts)) {
-                line(format!("           {}", escape::text(&text)));
+    if let FolderState::Known(facts) = &folder.state {
+        let bytes = units.bytes(facts.audit.bytes);
+        let recorded = units::counted(facts.audit.tagged, "file", "files");
+        line(format!("           {recorded} recorded, {bytes}"));
+        if facts.unrecorded() > 0 {
+            let more = units::counted(facts.unrecorded(), "file is", "files are");
+            line(format!("           {more} not recorded yet"));
+        }
+        line(format!("           {}", reading(facts, now_s)));
+        let troubles = folder.troubles();
+        let has_alarm = troubles.iter().any(|one| one.standing == Standing::MassChange);
+        for (state, count) in &facts.open {
+            line(format!("           open: {count} {}", state.name()));
+            let root = escape::path(&folder.root);
+            let step = |kind| next_step(kind, &root, "", has_alarm, asked.get(state));
+            let steps = Standing::of_file(*state).and_then(step);
+            for step in steps.iter().flat_map(|steps| steps.lines()) {
+                line(format!("             {step}"));
             }
         }
-        _ => {}
+        for text in unfinished(facts).into_iter().chain(accepted(facts)) {
+            line(format!("           {}", escape::text(&text)));
+        }
     }
     if let Some(schedule) = &folder.schedule {
         let ScheduleFacts { name, every, at, .. } = schedule;
