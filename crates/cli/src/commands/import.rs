@@ -30,7 +30,7 @@ pub(super) fn run(args: &ImportArgs) -> anyhow::Result<ExitStatus> {
     let command = format!("steadfast import {}", manifest.display());
     let given = rest.first().map(PathBuf::as_path);
     let root = document.find_root(given, &command)?;
-    args.whole_system.ensure_meant("import", &[root.clone()], None)?;
+    args.whole_system.ensure_meant("import", std::slice::from_ref(&root), None)?;
     // Digests accepted without reading must not be applied to other files of the same names.
     let guessed = args.trust && given.is_none() && document.is_elsewhere(&root);
     ensure!(!guessed, "--trust needs the folder that the names are relative to: `{command} DIR`");
