@@ -4,12 +4,14 @@
 
 use std::ffi::OsStr;
 use std::fmt;
-use std::io::BufRead;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use steadfast_digest::Algorithm;
+use steadfast_time::names::NameBytes as _;
 
 use crate::sums::{self, Ending, Line};
+use crate::wide::{self, WideText};
 use crate::write::Put;
 use crate::{DocumentPlace, Fault, FaultKind, Format, Record};
 use crate::{bagit, bitrot, chkbit, hashdeep, mhl, mtree, ni, objects, ocfl, sfv, steadfast};
@@ -22,6 +24,8 @@ impl Format {
     /// `None` if no format matches.
     pub fn detect(name: &Path, head: &[u8]) -> Option<Format> {
         let head = &head[..head.len().min(Format::HEAD_LEN)];
+        let text = wide::is_wide(head).then(|| wide::head_of_wide(head));
+        let head = text.as_deref().unwrap_or(head);
         let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
         by_mark(head).or_else(|| by_name(name)).or_else(|| by_line(head))
     }
@@ -82,9 +86,6 @@ fn by_name(name: &Path) -> Option<Format> {
 
 /// By the first line that is not empty.
 fn by_line(head: &[u8]) -> Option<Format> {
-    if head.first() == Some(&b';') {
-        return Some(Format::Sfv);
-    }
     if head.contains(&0) {
         let first = head.split(|&byte| byte == 0).next().unwrap_or_default();
         let line = Line::parse(first, Some(Algorithm::Sha256), Ending::Nul);
@@ -92,8 +93,19 @@ fn by_line(head: &[u8]) -> Option<Format> {
             .then_some(Format::GnuZero);
     }
     let mut lines = head.split(|&byte| byte == b'\n');
-    let line = lines.find(|line| !matches!(line, [] | [b'\r'] | [b'#', ..]))?;
-    Line::parse(line, None, Ending::Newline).ok()?;
+    // What a signature covers begins after its own heading.
+    let is_signed = head.starts_with(sums::SIGNED);
+    let mut is_header = is_signed;
+    let line = lines.find(|line| {
+        let is_empty = matches!(line, [] | [b'\r']);
+        let is_passed = is_header || is_empty || matches!(line, [b'#' | b';', ..]);
+        is_header &= !is_empty;
+        !is_passed
+    });
+    let begins_with_comment = head.first() == Some(&b';');
+    let Some(line) = line.filter(|line| Line::parse(line, None, Ending::Newline).is_ok()) else {
+        return begins_with_comment.then_some(Format::Sfv);
+    };
     let plain = line.trim_ascii_start();
     let plain = plain.strip_prefix(b"\\").unwrap_or(plain);
     let hex = plain.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
@@ -114,6 +126,19 @@ pub fn algorithm_hint(name: &Path) -> Option<Algorithm> {
         word.strip_suffix("sum").unwrap_or(word)
     });
     stems.filter(|stem| stem.len() > 1).find_map(|stem| stem.parse().ok())
+}
+
+/// Reads a document that has a digest and no name, such as `a.iso.sha256`: the file is the one that
+/// the document is named after. `None` if it is no such document.
+pub fn lone_digest(document: &Path, head: &[u8]) -> Option<Record> {
+    let text = wide::is_wide(head).then(|| wide::head_of_wide(head));
+    let head = text.as_deref().unwrap_or(head);
+    let hex = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii();
+    let named = document.extension()?.to_str()?.parse::<Algorithm>().ok();
+    let algorithm = named.or_else(|| algorithm_hint(Path::new(document.extension()?)))?;
+    let digest = sums::digest_of(hex, algorithm).ok()?;
+    let name = document.file_stem()?.as_bytes().to_vec();
+    Some(Record { digests: vec![(algorithm, digest)], ..Record::new(name) })
 }
 
 /// Returns the directory to which the paths of a document are relative: the one that contains it,
@@ -169,18 +194,23 @@ pub struct Records<'a>(Box<dyn Iterator<Item = Result<Record, Fault>> + Send + '
 pub fn read<'a>(
     format: Format,
     algorithm: Option<Algorithm>,
-    mut reader: impl BufRead + Send + 'a,
+    reader: impl BufRead + Send + 'a,
+) -> Records<'a> {
+    read_boxed(format, algorithm, Box::new(reader))
+}
+
+fn read_boxed<'a>(
+    format: Format,
+    algorithm: Option<Algorithm>,
+    mut reader: Box<dyn BufRead + Send + 'a>,
 ) -> Records<'a> {
     let head = match reader.fill_buf() {
         Ok(head) => head,
         // The reader of the format gets the same error again and reports it.
         Err(_) => &[],
     };
-    let wide = matches!(head, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]);
-    if wide && format != Format::Bitrot {
-        let what = "the document is UTF-16; convert it to UTF-8 first";
-        let fault = Fault::new(DocumentPlace::Document, FaultKind::Unsupported, what);
-        return Records(Box::new(std::iter::once(Err(fault))));
+    if wide::is_wide(head) && format != Format::Bitrot {
+        return read_boxed(format, algorithm, Box::new(BufReader::new(WideText::new(reader))));
     }
     // A NUL does not occur in lines of text.
     let ending = match format {

@@ -77,15 +77,27 @@ fn confine_unix(path: &Path) -> Result<PathBuf, PathFault> {
     }
 }
 
-/// Returns the path with slashes instead of backslashes and without blanks at its end, if that is a
-/// different path and the format comes from Windows. To be tried if no file has the path as
-/// written.
-pub fn windows_spelling(path: &Path, format: Format) -> Option<PathBuf> {
+/// Returns other spellings of a path, to be tried if no file has the path as written: with slashes
+/// instead of backslashes and without blanks at its end, as Windows programs write paths, and in
+/// Unicode's other normal form. Each stays beneath the root.
+pub fn other_spellings(path: &Path) -> Vec<PathBuf> {
     let bytes = path.as_bytes();
     let slashes = |byte: &u8| if *byte == b'\\' { b'/' } else { *byte };
     let spelt: Vec<u8> = bytes.trim_ascii_end().iter().map(slashes).collect();
-    let changed = format.is_windows() && spelt != bytes && !spelt.is_empty();
-    changed.then(|| OsString::from_vec(spelt).into())
+    let spelt = PathBuf::from(OsString::from_vec(spelt));
+    let mut spellings = vec![spelt.clone()];
+    for text in [path.to_str(), spelt.to_str()].into_iter().flatten() {
+        spellings.push(text.nfc().collect::<String>().into());
+        spellings.push(text.nfd().collect::<String>().into());
+    }
+    let mut found: Vec<PathBuf> = Vec::new();
+    for spelling in spellings {
+        let Ok(spelling) = confine_unix(&spelling) else { continue };
+        if spelling != path && !found.contains(&spelling) {
+            found.push(spelling);
+        }
+    }
+    found
 }
 
 /// Returns the path in Unicode's NFKD, in which paths that look the same are equal.
@@ -154,12 +166,14 @@ mod tests {
     }
 
     #[test]
-    fn other_spellings_are_offered_only_where_they_may_be_meant() {
-        let spelt = |path: &[u8], format| windows_spelling(&bytes(path), format);
-        assert_eq!(spelt(b"a\\b ", Format::Sfv), Some(bytes(b"a/b")));
-        assert_eq!(spelt(b"a/b", Format::Sfv), None);
-        assert_eq!(spelt(b"  ", Format::Sfv), None);
-        assert_eq!(spelt(b"a\\b", Format::Gnu), None);
+    fn other_spellings_are_those_of_other_systems() {
+        let spelt = |path: &[u8]| other_spellings(&bytes(path));
+        assert_eq!(spelt(b"a\\b "), [bytes(b"a/b")]);
+        assert_eq!(spelt(b"a/b"), [] as [PathBuf; 0]);
+        assert_eq!(spelt(b"a\\..\\..\\b"), [] as [PathBuf; 0], "it leaves the root");
+        assert_eq!(spelt(b"\xff\\b"), [bytes(b"\xff/b")]);
+        assert_eq!(spelt("caf\u{e9}".as_bytes()), [bytes("cafe\u{301}".as_bytes())]);
+        assert_eq!(spelt("cafe\u{301}".as_bytes()), [bytes("caf\u{e9}".as_bytes())]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! SFV: a name and its CRC-32 in each line, as Windows tools, `rhash` and `cfv` write it.
 //!
 //! A line is `<name> <8 hexadecimal digits>`; a line that begins with `;` is a comment. Nothing is
-//! escaped. Many lists were written on Windows: see [`windows_spelling`](crate::windows_spelling).
+//! escaped. Many lists were written on Windows: see [`other_spellings`](crate::other_spellings).
 
 use std::io::{BufRead, Write};
 

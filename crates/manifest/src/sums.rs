@@ -8,6 +8,7 @@
 //!
 //! Source: GNU coreutils 9.1, `digest.c`; OpenSSL 3 omits the blank before `(` and before `=`.
 
+use std::cell::Cell;
 use std::ffi::OsString;
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
@@ -257,9 +258,38 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
+/// How a list begins that was signed as text. The signature is not verified.
+pub(crate) const SIGNED: &[u8] = b"-----BEGIN PGP SIGNED MESSAGE-----";
+
 /// Returns whether a line is empty or a comment.
 fn is_silent(line: &[u8]) -> bool {
-    line.is_empty() || line == b"\r" || line[0] == b'#'
+    line.is_empty() || line == b"\r" || matches!(line[0], b'#' | b';')
+}
+
+/// Where a reader is in a list that was signed as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SignedPart {
+    /// In a list, signed or not.
+    List,
+    /// In the heading of a signed one, which ends with an empty line.
+    Heading,
+    /// In the signature at its end.
+    Signature,
+}
+
+impl SignedPart {
+    /// Returns the part that a line is in, and the one that follows it.
+    fn of(self, line: &[u8]) -> (SignedPart, SignedPart) {
+        use SignedPart::{Heading, List, Signature};
+        let is_empty = line.trim_ascii().is_empty();
+        match self {
+            List if line.starts_with(SIGNED) => (Heading, Heading),
+            List if line.starts_with(b"-----BEGIN PGP SIGNATURE-----") => (Signature, Signature),
+            Heading if is_empty => (Heading, List),
+            Signature if line.starts_with(b"-----END PGP SIGNATURE-----") => (Signature, List),
+            same => (same, same),
+        }
+    }
 }
 
 impl<R: BufRead> Iterator for Lines<R> {
@@ -292,11 +322,16 @@ pub(crate) fn records<R: BufRead>(
     algorithm: Option<Algorithm>,
     ending: Ending,
 ) -> impl Iterator<Item = Result<Record, Fault>> {
+    let part = Cell::new(SignedPart::List);
     line_records(reader, ending.byte(), move |line| {
-        if is_silent(line.bytes) {
+        let (here, next) = part.get().of(line.bytes);
+        part.set(next);
+        if here != SignedPart::List || is_silent(line.bytes) {
             return Ok(None);
         }
-        let parsed = parse_placed(line.bytes, algorithm, ending);
+        // A signed line that begins with a hyphen has another one before it.
+        let bytes = line.bytes.strip_prefix(b"- ").unwrap_or(line.bytes);
+        let parsed = parse_placed(bytes, algorithm, ending);
         let Line { algorithm, digest, path } = parsed.map_err(|Misfit { fault, at }| {
             let kind = match fault {
                 LineFault::NoDigest | LineFault::Escape => FaultKind::Syntax,

@@ -16,7 +16,7 @@ use steadfast_digest::Algorithm;
 pub use steadfast_manifest::{
     Combined, Conflict, Dispute, DocumentPlace, DocumentWriter, Error, ErrorKind, Fault, FaultKind,
     Format, Mtime, PathFault, Put, Record, Records, Step, algorithm_hint, combine, confine, folded,
-    ni, parts, root_of, sums, windows_spelling,
+    lone_digest, ni, other_spellings, parts, root_of, sums,
 };
 
 /// Reads a document in constant memory, except a `bitrot` database, which is loaded whole.

@@ -75,6 +75,15 @@ impl ManifestDocument {
         };
         let mut reader = BufReader::with_capacity(1 << 20, file);
         let head = reader.fill_buf().with_context(|| format!("cannot read `{shown}`"))?;
+        if format.is_none()
+            && is_seekable
+            && let Some(record) = manifest::lone_digest(path, head)
+        {
+            let folder = manifest::root_of(Format::Gnu, path);
+            let line = (record.path.clone(), Some(Reference::of_record(record)));
+            let list = Box::new(std::iter::once(Ok(line)));
+            return Ok(ManifestDocument { folder, list, extra: Vec::new(), shown });
+        }
         let format = match format {
             Some(format) => format,
             None => Format::detect(path, head).with_context(|| {
@@ -184,13 +193,40 @@ impl ManifestDocument {
                  its folder `{folder}`, which is searched: for the other type `{command} .`"
             ));
         }
-        self.list = Box::new(head.into_iter().chain(list));
+        let list = head.into_iter().chain(list);
+        let beneath = root.clone();
+        self.list = Box::new(list.map(move |line| {
+            let (path, reference) = line?;
+            Ok((spelt(&beneath, path)?, reference))
+        }));
         Ok(root)
     }
 
     /// Returns whether the names are relative to another folder than that of the manifest.
     pub(super) fn is_elsewhere(&self, root: &Path) -> bool {
         root != self.folder
+    }
+}
+
+/// Returns a name as it is spelt beneath a folder: as the list has it, if there is such a file, or
+/// else as another system writes it.
+///
+/// # Errors
+/// If several files fit.
+fn spelt(root: &Path, path: PathBuf) -> Result<PathBuf, Unlisted> {
+    if !presence(root, &path).is_lost() {
+        return Ok(path);
+    }
+    let mut fitting = manifest::other_spellings(&path);
+    fitting.retain(|spelling| !presence(root, spelling).is_lost());
+    match &fitting[..] {
+        [] => Ok(path),
+        [only] => Ok(only.clone()),
+        [first, second, ..] => {
+            let shown = steadfast_report::escape::path;
+            let reason = format!("it may be `{}` or `{}`", shown(first), shown(second));
+            Err(Unlisted { document: path, reason })
+        }
     }
 }
 

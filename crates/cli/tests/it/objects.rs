@@ -143,3 +143,20 @@ fn the_address_of_a_store_is_answered_with_what_makes_the_list() {
          steadfast check --manifest photos.json photos\n"
     );
 }
+
+#[test]
+fn names_in_the_spelling_of_another_system_are_found() {
+    let tree = Tree::new().file("sub/a.jpg", b"hello\n").file("caf\u{e9}", b"hello\n");
+    let list = format!("{SHA256} *sub\\a.jpg\r\n{SHA256}  cafe\u{301}\r\n");
+    fs::write(tree.path("list.sha256"), list).unwrap();
+    let said = tree.run(["check", "-v", "--manifest", "list.sha256"]).succeeds();
+    assert!(said.stdout().contains("sub/a.jpg"), "{}", said.stdout());
+    // A file with the name as it is written wins.
+    fs::write(tree.path("sub\\a.jpg"), b"another").unwrap();
+    let said = tree.run(["check", "--manifest", "list.sha256"]).ends(1);
+    assert!(said.stdout().contains("differs"), "{}", said.stdout());
+    fs::remove_file(tree.path("sub\\a.jpg")).unwrap();
+    fs::write(tree.path("a.bin"), b"hello\n").unwrap();
+    fs::write(tree.path("a.bin.sha256"), format!("{SHA256}\n")).unwrap();
+    tree.run(["check", "--manifest", "a.bin.sha256"]).succeeds();
+}

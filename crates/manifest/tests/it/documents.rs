@@ -325,7 +325,6 @@ fn faults_name_their_place() {
         (Format::Ocfl, b"{\"manifest\":{\"00\":[]}}", "line 1, column 20: the digest has the"),
         (Format::Steadfast, b"{\"path\":\"a\"}\n", "line 1, column 1: the document does not begin"),
         (Format::Bitrot, b"SQLite format 3\0", "the document: a `bitrot` database can be read"),
-        (Format::Gnu, b"\xff\xfea\0", "the document: the document is UTF-16"),
     ] {
         let found = faults(format, document);
         let first = found.first().map(ToString::to_string).unwrap_or_default();
@@ -508,4 +507,43 @@ fn manifests_are_read_in_constant_memory() {
         .unwrap();
     let said = String::from_utf8_lossy(&child.stdout);
     assert!(child.status.success() && said.contains("1 passed"), "{said}");
+}
+
+#[test]
+fn lists_that_people_have_are_found_and_read() {
+    let sha = "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03";
+    let md5 = "b1946ac92492d2347c6235b4d2611184";
+    let signed = |lines: &str| {
+        format!(
+            "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\n{lines}-----BEGIN PGP \
+             SIGNATURE-----\n\niQIz\n=abcd\n-----END PGP SIGNATURE-----\n"
+        )
+    };
+    for (text, format) in [
+        (format!("; MD5 by TeraCopy\r\n;\r\n{md5} *a\r\n"), Format::Gnu),
+        (format!("\u{feff}; SHA-256\r\n\r\n{sha} *a\r\n"), Format::Gnu),
+        (format!("{} *a\n", sha.to_uppercase()), Format::Gnu),
+        (signed(&format!("# a: 6 bytes\nSHA256 (a) = {sha}\n")), Format::Bsd),
+        (signed(&format!("{sha}  a\n")), Format::Gnu),
+    ] {
+        let name = Path::new("list");
+        assert_eq!(Format::detect(name, text.as_bytes()), Some(format), "{text}");
+        let found = records(format, "list", text.as_bytes());
+        assert!(found.len() == 1 && found[0].path == Path::new("a"), "{text}: {found:?}");
+        let wide: Vec<u8> = "\u{feff}"
+            .encode_utf16()
+            .chain(text.trim_start_matches('\u{feff}').encode_utf16())
+            .flat_map(u16::to_le_bytes)
+            .collect();
+        assert_eq!(Format::detect(name, &wide), Some(format), "{text}");
+        assert_eq!(records(format, "list", &wide), found, "in UTF-16");
+    }
+    assert_eq!(Format::detect(Path::new("x"), b"; c\r\na.bin 12345678\r\n"), Some(Format::Sfv));
+    let lone =
+        |name: &str, text: &str| steadfast_manifest::lone_digest(Path::new(name), text.as_bytes());
+    let found = lone("d/a.iso.sha256", &format!("{sha}\n")).unwrap();
+    assert_eq!((found.path.to_str(), found.digests[0].0), (Some("a.iso"), Algorithm::Sha256));
+    assert_eq!(lone("a.iso.sha256", &format!("{sha}  b\n")), None);
+    assert_eq!(lone("a.iso.md5", &format!("{sha}\n")), None);
+    assert_eq!(lone("SHA256SUMS", &format!("{sha}\n")), None);
 }
