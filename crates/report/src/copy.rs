@@ -183,78 +183,75 @@ impl CopyDocument {
 
 /// Returns the word for a file that lacks something, and the sentence for several.
 pub(crate) fn words(lack: Lack) -> (&'static str, &'static str) {
+    let word = match lack {
+        Lack::NotCopied => "unreadable",
+        Lack::TooFew => "too few copies",
+        Lack::OnePlace => "one place",
+        Lack::OneDevice => "one device",
+        Lack::FromDeleted => "in a deleted file",
+        Lack::FromMemory => "in memory",
+        Lack::NotTold => "not told apart",
+        Lack::FromServer => "from a server",
+        Lack::FromList => "in a list",
+        Lack::FromCache => "from a cache",
+        Lack::FromTree => "from the tree",
+        other => other.name(),
+    };
+    (word, sentence(lack))
+}
+
+fn sentence(lack: Lack) -> &'static str {
     match lack {
-        Lack::CopyGone => (
-            lack.name(),
+        Lack::CopyGone => {
             "a copy of {files} was gone when {these} had another name: source and copy are one \
-             file",
-        ),
-        Lack::Corrupt => {
-            (lack.name(), "{files} of the source {is} corrupt or suspect by the record")
+             file"
         }
-        Lack::Changed => {
-            (lack.name(), "{files} changed meanwhile, or could not be read twice the same")
+        Lack::Corrupt => "{files} of the source {is} corrupt or suspect by the record",
+        Lack::Changed => "{files} changed meanwhile, or could not be read twice the same",
+        Lack::NotCopied => "{files} could not be read or written",
+        Lack::LeftOut => {
+            "{entries} of the source {is} no regular file on this machine, or excluded"
         }
-        Lack::NotCopied => ("unreadable", "{files} could not be read or written"),
-        Lack::LeftOut => (
-            lack.name(),
-            "{entries} of the source {is} no regular file on this machine, or excluded",
-        ),
-        Lack::KnownOnly => (
-            lack.name(),
-            "{files} {is} known by records and {was} not copied: `safe` reads the copies",
-        ),
-        Lack::OtherVolume => (lack.name(), "a copy is no longer where it was proved"),
-        Lack::TooFew => ("too few copies", "{files} {is} not in {places}"),
-        Lack::OnePlace => (
-            "one place",
+        Lack::KnownOnly => {
+            "{files} {is} known by records and {was} not copied: `safe` reads the copies"
+        }
+        Lack::OtherVolume => "a copy is no longer where it was proved",
+        Lack::TooFew => "{files} {is} not in {places}",
+        Lack::OnePlace => {
             "the copies of {files} are, or may be, the source itself or each other under another \
-             name: one place shows the other",
-        ),
-        Lack::OneDevice => {
-            ("one device", "the copies of {files} are on one device, and not on {devices}")
+             name: one place shows the other"
         }
-        Lack::FromDeleted => (
-            "in a deleted file",
+        Lack::OneDevice => "the copies of {files} are on one device, and not on {devices}",
+        Lack::FromDeleted => {
             "the copies of {files} are in an image whose file was deleted: they are gone when it \
-             is unmounted",
-        ),
-        Lack::FromMemory => (
-            "in memory",
-            "the copies of {files} are in memory: they are gone when the machine is switched off",
-        ),
-        Lack::NotTold => (
-            "not told apart",
+             is unmounted"
+        }
+        Lack::FromMemory => {
+            "the copies of {files} are in memory: they are gone when the machine is switched off"
+        }
+        Lack::NotTold => {
             "the system does not tell whether the places of {files} are two, on different devices \
-             (if you know that they are: --apart)",
-        ),
-        Lack::FromServer => (
-            "from a server",
+             (if you know that they are: --apart)"
+        }
+        Lack::FromServer => {
             "the copies of {files} were read from a server or a FUSE program, which may have \
-             answered from its memory (if that is enough: --trust-servers)",
-        ),
-        Lack::FromList => (
-            "in a list",
+             answered from its memory (if that is enough: --trust-servers)"
+        }
+        Lack::FromList => {
             "copies of {files} are only in a list, which may be out of date (if that is enough: \
-             --apart --trust-servers)",
-        ),
-        Lack::FromCache => {
-            ("from a cache", "the copies of {files} were read through a cache, not from the medium")
+             --apart --trust-servers)"
         }
-        Lack::FromTree => (
-            "from the tree",
+        Lack::FromCache => "the copies of {files} were read through a cache, not from the medium",
+        Lack::FromTree => {
             "the copies of {files} are kept in the file system's tree, which was not read past \
-             its cache (as root, it is; if that is enough: --trust-tree)",
-        ),
-        Lack::NotSeen => (lack.name(), "not everything was seen"),
-        Lack::Belongings => {
-            (lack.name(), "dates, owner, rights or attributes of {files}, which no copy has")
+             its cache (as root, it is; if that is enough: --trust-tree)"
         }
-        Lack::Kept => (
-            lack.name(),
+        Lack::NotSeen => "not everything was seen",
+        Lack::Belongings => "dates, owner, rights or attributes of {files}, which no copy has",
+        Lack::Kept => {
             "{files} in .steadfast/damaged of the source (to remove what you do not need: \
-             steadfast repair --discard RUN PATH)",
-        ),
+             steadfast repair --discard RUN PATH)"
+        }
     }
 }
 

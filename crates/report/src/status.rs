@@ -94,16 +94,7 @@ pub fn write_text(
         }
     }
     if let Some(schedule) = &folder.schedule {
-        let ScheduleFacts { name, every, at, .. } = schedule;
-        let last = match (&schedule.last.skipped, schedule.last_run_s) {
-            (Some(reason), _) => format!("skipped last time: {}", escape::text(reason)),
-            (None, Some(run_s)) => {
-                let status = schedule.last.status.unwrap_or_default();
-                format!("ran {} with status {status}", since(now_s - run_s))
-            }
-            (None, None) => "has not run yet".to_owned(),
-        };
-        line(format!("           schedule {name}: every {every} at {at}; {last}"));
+        line(format!("           {}", schedule_line(schedule, now_s)));
     }
     // Those of drives follow with all that drives say.
     let troubles = folder.troubles();
@@ -112,6 +103,20 @@ pub fn write_text(
     for text in troubles.chain(folder.drives.iter().flat_map(DriveReport::lines)) {
         line(format!("           {}", escape::text(&text)));
     }
+}
+
+/// Returns when a schedule runs, and how its last run ended.
+fn schedule_line(schedule: &ScheduleFacts, now_s: i64) -> String {
+    let ScheduleFacts { name, every, at, .. } = schedule;
+    let last = match (&schedule.last.skipped, schedule.last_run_s) {
+        (Some(reason), _) => format!("skipped last time: {}", escape::text(reason)),
+        (None, Some(run_s)) => {
+            let status = schedule.last.status.unwrap_or_default();
+            format!("ran {} with status {status}", since(now_s - run_s))
+        }
+        (None, None) => "has not run yet".to_owned(),
+    };
+    format!("schedule {name}: every {every} at {at}; {last}")
 }
 
 /// Returns how many files have an open failure, by the name of its state.

@@ -35,22 +35,8 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitStatus> {
         unlisted.extend(wanted);
         unlisted.retain(|path| trees.iter().all(|tree| tree.root != *path));
     }
-    // What is not listed may have a catalogue all the same, such as a tree that was copied.
     for root in unlisted {
-        let now = Timestamp { seconds: now_s, nanoseconds: 0 };
-        let state = FolderState::read(&root, None, COVER_DAYS, now);
-        let shown = root.display();
-        match &state {
-            FolderState::Unrecorded => {
-                let typed = typed_path(&root);
-                anyhow::bail!("`{shown}` has no catalogue: `steadfast init {typed}` makes one")
-            }
-            FolderState::PartOf(tree) => {
-                let tree = tree.display();
-                anyhow::bail!("`{shown}` is a part of `{tree}`: name that")
-            }
-            _ => folders.push(places.status_of(&root, state, None, now_s)),
-        }
+        folders.push(unlisted_folder(&places, &root, now_s)?);
     }
     if trees.is_empty() && folders.is_empty() {
         exit::complain("no folder is known: `steadfast init DIR` makes a catalogue of one");
@@ -94,6 +80,25 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitStatus> {
         status.raise(ExitStatus::Undetermined);
     }
     Ok(status)
+}
+
+/// Returns how a folder is that is not listed. It may have a catalogue all the same, such as a tree
+/// that was copied.
+fn unlisted_folder(places: &WatchPlaces, root: &Path, now_s: i64) -> anyhow::Result<FolderStatus> {
+    let now = Timestamp { seconds: now_s, nanoseconds: 0 };
+    let state = FolderState::read(root, None, COVER_DAYS, now);
+    let shown = root.display();
+    match &state {
+        FolderState::Unrecorded => {
+            let typed = typed_path(root);
+            anyhow::bail!("`{shown}` has no catalogue: `steadfast init {typed}` makes one")
+        }
+        FolderState::PartOf(tree) => {
+            let tree = tree.display();
+            anyhow::bail!("`{shown}` is a part of `{tree}`: name that")
+        }
+        _ => Ok(places.status_of(root, state, None, now_s)),
+    }
 }
 
 /// Writes the metrics of every catalogued folder to a file, which is replaced as a whole.

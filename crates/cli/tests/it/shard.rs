@@ -120,7 +120,7 @@ fn a_shard_without_a_result_is_named_and_no_success() {
     // What is corrupt outranks what was not judged.
     trouble(&tree);
     let corrupt = checked(&tree, 5, &[]);
-    let with = |result: &String| merge(&tree, &[result.clone()], &["-q"]).status;
+    let with = |result: &String| merge(&tree, std::slice::from_ref(result), &["-q"]).status;
     let mut statuses = corrupt.iter().map(with).collect::<Vec<_>>();
     statuses.sort_unstable();
     assert_eq!(statuses.iter().filter(|status| **status == 3).count(), 1, "{statuses:?}");
