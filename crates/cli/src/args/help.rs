@@ -51,11 +51,12 @@ const OTHERS: [(&str, &[&str]); 5] = [
 ];
 
 /// Options that `-h` does not show.
-const RARE: [&str; 68] = [
+const RARE: [&str; 70] = [
     "against",
     "alerts-within",
     "algorithm",
     "allow-empty",
+    "answer",
     "anyway",
     "backend",
     "base-path",
@@ -119,6 +120,7 @@ const RARE: [&str; 68] = [
     "units",
     "wait",
     "warn",
+    "whole-system",
     "workers",
 ];
 
