@@ -110,8 +110,9 @@ pub(crate) fn set_on_signals(stop: &Arc<AtomicBool>) -> io::Result<()> {
     steadfast::process::prepare_open_files();
     let all = [SIGINT, SIGTERM, SIGHUP];
     for signal in all {
-        signal_hook::flag::register(signal, Arc::clone(&SIGNALLED))?;
+        // This one first: a signal between the two must stop the run.
         signal_hook::flag::register(signal, Arc::clone(stop))?;
+        signal_hook::flag::register(signal, Arc::clone(&SIGNALLED))?;
     }
     let mut signals = Signals::new(all)?;
     thread::Builder::new().name("signals".to_owned()).spawn(move || {

@@ -26,7 +26,7 @@ const UPDATE_ROUNDS: usize = 200;
 const ROUNDS_PER_FINISH: usize = 20;
 
 /// Of so many rounds one must have been cut in the middle, or the test shows nothing.
-const ROUNDS_PER_CUT: usize = 6;
+const ROUNDS_PER_CUT: usize = 20;
 
 /// Pseudo-random numbers, the same in every run.
 struct Random(u64);
