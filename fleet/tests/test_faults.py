@@ -137,7 +137,7 @@ def test_a_worker_has_a_full_disk(tree: Tree, cluster: Callable[..., Cluster]) -
     def wrap(number: int) -> list[str]:
         return ["unshare", "--mount", "sh", "-c", small, "sh"] if number == 1 else []
 
-    report = dispatch(cluster(wrap), tree, results, attempts=20)
+    report = dispatch(cluster(wrap), tree, results, attempts=1000)
     assert len(report.done) == SHARDS and report.failed == {}
     assert tree.merged(results / "tree") == tree.expected
 
