@@ -4,7 +4,6 @@ CLONE is a clone of https://github.com/rustsec/advisory-db. Each advisory is a M
 begins with TOML; those that were withdrawn are left out.
 """
 
-import re
 import subprocess
 import sys
 import tomllib
@@ -25,11 +24,9 @@ for path in clone.glob("crates/*/RUSTSEC-*.md"):
     if "withdrawn" in advisory:
         continue
     fine = " || ".join(versions.get("patched", []) + versions.get("unaffected", []))
-    title = re.search(r"^# (.*)$", text, re.MULTILINE)
     kind = advisory.get("informational", "vulnerability")
-    title = title[1].strip().replace("\t", " ") if title else ""
-    rows.append((advisory["package"], advisory["id"], kind, fine, title))
-columns = "number, package, kind, versions that are not affected, title"
+    rows.append((advisory["package"], advisory["id"], kind, fine))
+columns = "number, package, kind, versions that are not affected"
 lines = [f"# The advisories of https://github.com/rustsec/advisory-db (CC0-1.0), {head}: {columns}"]
 lines += ["\t".join((id, package, *rest)) for package, id, *rest in sorted(rows)]
 Path(__file__).with_suffix(".tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
