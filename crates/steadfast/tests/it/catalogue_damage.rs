@@ -358,9 +358,18 @@ fn damage_is_refused_noticed_or_harmless(lost: bool) {
                 }
                 Ok(told) => {
                     assert_ne!(told.status, 0, "{table}: {length} bytes at {at}: {told:?}");
+                    // Without its attribute a file has no tag, once the catalogue was given up: the
+                    // run says so, and ends with 2.
+                    let given_up = told.notices.iter().any(|one| one.contains("damaged"));
                     for (path, verdict) in &told.verdicts {
                         let known = truth.verdicts.get(path).copied().flatten();
-                        let honest = [known, Some(Verdict::Unreadable)].contains(verdict);
+                        let untagged = *verdict == Some(Verdict::Untagged)
+                            && lost
+                            && path.ends_with("d0/f00")
+                            && told.status == 2
+                            && given_up;
+                        let honest =
+                            untagged || [known, Some(Verdict::Unreadable)].contains(verdict);
                         assert!(honest, "{table}: {length} bytes at {at}: {path:?} {verdict:?}");
                     }
                     1
