@@ -100,8 +100,8 @@ fn a_run_in_the_background_keeps_its_answer_and_its_status() {
     assert!(hashed.stdout().starts_with("ba7816bf"), "{}", hashed.stdout());
 }
 
-/// Returns whether a process handles an interrupt by now. Hanging up is handled last: a signal whose
-/// own handler is being set can be lost.
+/// Returns whether a process handles an interrupt by now. Hanging up is handled last: a signal
+/// whose own handler is being set can be lost.
 fn handles_interrupts(pid: u32) -> bool {
     let Ok(status) = std::fs::read_to_string(format!("/proc/{pid}/status")) else {
         // Where this cannot be asked, it is given time to get there.
