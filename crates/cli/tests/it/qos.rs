@@ -115,7 +115,7 @@ fn handles_interrupts(pid: u32) -> bool {
 #[test]
 fn a_background_run_that_is_interrupted_ends_in_good_order() {
     // A file that is being read is finished first, so one alone may end the run as if nothing was.
-    let some = |tree: Tree, number| tree.file(&format!("f{number:02}"), &vec![0; 1 << 20]);
+    let some = |tree: Tree, number| tree.file(format!("f{number:02}"), &vec![0; 1 << 20]);
     let tree = (0..64).fold(Tree::new(), some);
     // It would read for a minute, in a session of its own where there are such.
     let mut command = tree.command(["hash", "--qos", "background", "--rate-limit", "1MB", "."]);
