@@ -363,11 +363,8 @@ fn damage_is_refused_noticed_or_harmless(lost: bool) {
                     let given_up = told.notices.iter().any(|one| one.contains("damaged"));
                     for (path, verdict) in &told.verdicts {
                         let known = truth.verdicts.get(path).copied().flatten();
-                        let untagged = *verdict == Some(Verdict::Untagged)
-                            && lost
-                            && path.ends_with("d0/f00")
-                            && told.status == 2
-                            && given_up;
+                        let is_bare = lost && path.ends_with("d0/f00") && told.status == 2;
+                        let untagged = is_bare && given_up && *verdict == Some(Verdict::Untagged);
                         let honest =
                             untagged || [known, Some(Verdict::Unreadable)].contains(verdict);
                         assert!(honest, "{table}: {length} bytes at {at}: {path:?} {verdict:?}");
