@@ -17,6 +17,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use steadfast::beneath;
 use steadfast::catalogue::CatalogueError;
+use steadfast::process::HeldSignals;
 use steadfast::{ExitStatus, with_advice};
 use steadfast_report::{advice, escape};
 
@@ -109,12 +110,13 @@ pub(crate) fn set_on_signals(stop: &Arc<AtomicBool>) -> io::Result<()> {
     // The thread below is the first one, and room for open files is made before that.
     steadfast::process::prepare_open_files();
     let all = [SIGINT, SIGTERM, SIGHUP];
+    let held = HeldSignals::begin();
     for signal in all {
-        // This one first: a signal between the two must stop the run.
         signal_hook::flag::register(signal, Arc::clone(stop))?;
         signal_hook::flag::register(signal, Arc::clone(&SIGNALLED))?;
     }
     let mut signals = Signals::new(all)?;
+    drop(held);
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let mut first = None;
         for _ in signals.forever() {

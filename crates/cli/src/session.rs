@@ -17,6 +17,7 @@ use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGSTOP, SIGTERM, SI
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 use steadfast::Level;
+use steadfast::process::HeldSignals;
 use steadfast::qos::{self, SignalledChild, Step};
 
 use crate::args::LevelOf;
@@ -119,7 +120,9 @@ fn start_again() -> std::io::Result<(Child, SignalledChild)> {
 
 /// Passes on signals until the child ends, and returns its status.
 fn stand_by(mut child: Child, ward: &SignalledChild) -> anyhow::Result<u8> {
+    let held = HeldSignals::begin();
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP])?;
+    drop(held);
     let handle = signals.handle();
     let ended = thread::spawn(move || {
         let status = child.wait();

@@ -111,6 +111,7 @@ pub mod process {
     pub use steadfast_sys::file::{DownloadScope, allow_downloads, raise_open_files_limit};
     pub use steadfast_sys::heap::give_back as give_back_memory;
     pub use steadfast_sys::machine::{name as machine_name, user_folder};
+    pub use steadfast_sys::process::HeldSignals;
     pub use steadfast_sys::streams::stdout_was_closed;
 
     pub use crate::run::prepare_open_files;
