@@ -47,6 +47,7 @@ pub fn write_json(folder: &FolderStatus, output: &mut Output) {
             .field("skipped", &schedule.last.skipped)
             .field("failure", &schedule.last.failure)
             .field("unstarted_s", schedule.unstarted_s)
+            .field("lacks_timer", schedule.lacks_timer)
     });
     let trouble: Vec<String> = folder.troubles().iter().map(matter_words).collect();
     let object = object.field("trouble", trouble);
@@ -105,9 +106,8 @@ pub fn write_text(
     }
 }
 
-/// Returns when a schedule runs, and how its last run ended.
+/// Returns when a schedule runs, or that nothing starts it, and how its last run ended.
 fn schedule_line(schedule: &ScheduleFacts, now_s: i64) -> String {
-    let ScheduleFacts { name, every, at, .. } = schedule;
     let last = match (&schedule.last.skipped, schedule.last_run_s) {
         (Some(reason), _) => format!("skipped last time: {}", escape::text(reason)),
         (None, Some(run_s)) => {
@@ -116,7 +116,7 @@ fn schedule_line(schedule: &ScheduleFacts, now_s: i64) -> String {
         }
         (None, None) => "has not run yet".to_owned(),
     };
-    format!("schedule {name}: every {every} at {at}; {last}")
+    format!("{} (schedule {}); {last}", schedule.words(), schedule.name)
 }
 
 /// Returns how many files have an open failure, by the name of its state.
@@ -305,8 +305,8 @@ pub(crate) mod tests {
                         ago\n           \
                         open: 2 corrupt\n             To mend it: steadfast repair \
                         /srv/photos/a\n             If it finds no copy, add --from and a \
-                        folder that holds a good one.\n           schedule photos: every night \
-                        at 02:00; ran 9 days ago with status 3\n           \
+                        folder that holds a good one.\n           Checked every night at 02:00 \
+                        (schedule photos); ran 9 days ago with status 3\n           \
                         sda: the drive has 12 sectors it could not read: replace it\n           \
                         sdb: counts no errors (smartctl, kernel log)\n";
         assert_eq!(String::from_utf8_lossy(&output.answer), expected);
@@ -317,6 +317,17 @@ pub(crate) mod tests {
         assert_eq!(json["schedule"]["last_status"], 3);
         assert_eq!(json["drives"][0]["findings"][0]["key"], "unreadable_sectors");
         assert_eq!(json["drives"][0]["findings"][0]["count"], 12);
+    }
+
+    #[test]
+    fn a_schedule_that_nothing_starts_promises_no_night() {
+        let mut folder = folder(known(facts()));
+        folder.schedule = Some(scheduled(|one| one.lacks_timer = true));
+        let mut output = Output::default();
+        write_text(&folder, &asked(), 0, Units::Si, &mut output);
+        let text = String::from_utf8_lossy(&output.answer).into_owned();
+        let expected = "Due every night at 02:00, but nothing on this computer starts it";
+        assert!(text.contains(expected), "{text}");
     }
 
     #[test]

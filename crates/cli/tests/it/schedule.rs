@@ -231,7 +231,7 @@ fn a_schedule_follows_no_link_that_took_its_folders_place_and_its_folder_elsewhe
     let night = household.night().succeeds();
     assert!(night.stdout().contains("1 tagged"), "{}", night.stdout());
     assert_eq!(
-        household.run(&["status"]).succeeds().stdout().matches("schedule photos").count(),
+        household.run(&["status"]).succeeds().stdout().matches("(schedule photos)").count(),
         1
     );
 }
