@@ -6,7 +6,6 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use rusqlite::Connection;
 use steadfast_sys::names::NameBytes as _;
 
 use steadfast_sys::file::Status;
@@ -15,7 +14,7 @@ use super::directory::{self, Children, Directory, ROOT, down_from};
 use super::error::DbError;
 use super::open_dir::OpenDir;
 use super::recorder::Recorder;
-use super::slice::{SLICE_LEN, slices_of};
+use super::slice::{SLICE_LEN, ensure_without_entries, slices_of};
 use super::writes;
 use crate::finding::Say;
 
@@ -219,14 +218,4 @@ impl Recorder {
             level.walked = false;
         }
     }
-}
-
-/// Checks that a directory without slices has no files.
-fn ensure_without_entries(db: &Connection, directory: i64) -> Result<(), DbError> {
-    let mut statement =
-        db.prepare_cached("SELECT 1 FROM known_files WHERE directory = ? LIMIT 1")?;
-    if statement.exists((directory,))? {
-        return Err(DbError::damaged("files of a directory are in no slice"));
-    }
-    Ok(())
 }

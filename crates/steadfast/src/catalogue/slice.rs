@@ -240,7 +240,7 @@ pub(super) fn slices_of(db: &Connection, directory: i64) -> Result<Vec<NameSlice
 /// A slice, and the first name of the next one.
 type Bounded = (NameSlice, Option<Vec<u8>>);
 
-/// Reads the slice to which a name belongs.
+/// Reads the slice to which a name belongs; `None` if its directory has no files.
 pub(super) fn slice_with(
     db: &Connection,
     directory: i64,
@@ -252,11 +252,24 @@ pub(super) fn slice_with(
     );
     let mut statement = db.prepare_cached(&sql)?;
     let mut rows = statement.query((directory, name))?;
-    let Some(row) = rows.next()? else { return Ok(None) };
+    let Some(row) = rows.next()? else {
+        drop(rows);
+        return ensure_without_entries(db, directory).map(|()| None);
+    };
     let slice = NameSlice::read(row)?.1;
     drop(rows);
     let next = next_first(db, directory, &slice.first)?;
     Ok(Some((slice, next)))
+}
+
+/// Checks that a directory without slices has no files.
+pub(super) fn ensure_without_entries(db: &Connection, directory: i64) -> Result<(), DbError> {
+    let mut statement =
+        db.prepare_cached("SELECT 1 FROM known_files WHERE directory = ? LIMIT 1")?;
+    if statement.exists((directory,))? {
+        return Err(DbError::damaged("files of a directory are in no slice"));
+    }
+    Ok(())
 }
 
 /// Returns the first name of the slice after `first`.
