@@ -10,7 +10,7 @@ use crate::units;
 /// What was last known of a folder that is away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LastSeen {
-    /// How long ago that was, in words.
+    /// Files that were recorded then.
     pub files: u64,
     /// Files that were damaged then.
     pub damaged: u64,
@@ -86,7 +86,7 @@ pub struct FolderSaid {
     pub exit_status: ExitStatus,
     /// A few words: "2 damaged".
     pub word: String,
-    /// The names of its colour and its icon.
+    /// The name of its colour.
     pub class: &'static str,
     /// The name of its icon.
     pub icon: &'static str,
