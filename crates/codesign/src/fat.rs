@@ -9,7 +9,7 @@ const FAT_MAGIC: u32 = 0xcafe_babe;
 const FAT_MAGIC_64: u32 = 0xcafe_babf;
 pub(crate) const FAT_HEADER_LEN: u64 = 8;
 
-/// What tells one kind of file from another, and the processor of a thin one.
+/// How much is read to know the kind of a file, and the processor of a thin one.
 pub(crate) const HEAD_LEN: u64 = 12;
 
 /// More slices than this are not read: Java's classes begin with the same four bytes, and what
@@ -33,8 +33,8 @@ pub enum Container {
     Fat64,
 }
 
-/// Returns the container and the number of slices that the first bytes of a fat file say; `None` if
-/// it is no fat file.
+/// Returns the container and the number of slices in the header of a fat file; `None` if it is no
+/// fat file.
 pub(crate) fn fat_header(head: &[u8]) -> Option<(Container, u32)> {
     let fields = IntegerReader::big(head);
     let container = match fields.u32(0)? {

@@ -149,7 +149,7 @@ impl FileForm {
         let mut found = is_macho(source, &head)?.then_some(FileForm::MachO);
         for form in forms(source, &head).map_err(system)? {
             found = Some(match found {
-                // A trailer says more of a disk than what lies on the disk.
+                // An image often begins with the disk that it holds: the trailer decides.
                 None | Some(FileForm::Disk) if form == FileForm::DiskImage => form,
                 None => form,
                 Some(other) if other == form => form,
@@ -218,7 +218,7 @@ impl FileForm {
     }
 }
 
-/// Returns each form that something in the file says.
+/// Returns each form that a file has by its beginning, its end and fixed places.
 fn forms(source: &dyn ReadAt, head: &[u8]) -> io::Result<Vec<FileForm>> {
     let len_bytes = source.len_bytes();
     let mut found = Vec::new();
@@ -261,7 +261,7 @@ fn ends_with_index(source: &dyn ReadAt, tail: &[u8]) -> io::Result<bool> {
         if !end.starts_with(b"PK\x05\x06") {
             continue;
         }
-        // Of an index beyond 32 bits, another record before this one says where it is.
+        // The place of an index beyond 32 bits is in another record before this one.
         if end[10..12] == [0xff; 2] || end[12..16] == [0xff; 4] {
             if at >= 20 && tail[at - 20..].starts_with(b"PK\x06\x07") {
                 return Ok(true);

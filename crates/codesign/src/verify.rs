@@ -362,8 +362,8 @@ impl CodeVerification {
         found
     }
 
-    /// Says that nothing in a disk image was looked into. Its signature vouches for all of it;
-    /// without one nothing does, and nobody signs most images that hold signed applications.
+    /// Adds the finding that nothing in a disk image was looked into. Its signature vouches for all
+    /// of it; without one nothing does, and most images that hold signed applications have none.
     fn leave_out_contents(&mut self, deep: bool) {
         let mut is_signed = true;
         for part in &mut self.parts {

@@ -56,6 +56,7 @@ mod replaced;
 mod rings;
 mod schedule;
 mod schedule_changes;
+mod schedule_messages;
 mod serve;
 mod shard;
 mod statuses;
